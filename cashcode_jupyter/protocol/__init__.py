@@ -1,0 +1,1 @@
+"""The vocabulary: actions go in, events come out, errors have a code and a sentence."""

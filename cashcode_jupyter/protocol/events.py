@@ -1,0 +1,212 @@
+"""Events: everything that leaves the core. A WebSocket frame, an NDJSON line and a widget message are this.
+
+`seq` grows by one per event of a chat, from 1; the bus gives it. A delta that joins several pieces carries
+`first_seq` as well, so the numbers a subscriber sees have no gap and no overlap.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from cashcode_jupyter.protocol.errors import CashCodeError, ErrorCode
+
+Risk = Literal["read", "write", "execute", "network", "memory"]
+StopReason = Literal["answered", "cancelled", "budget", "loop", "suppressed"]
+Provider = Literal["openai_compatible", "ollama", "starter"]
+
+
+class ModelChoice(BaseModel):
+    """Which model of which provider answers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    provider: Provider
+    model: str = Field(min_length=1, max_length=256)
+
+
+class Event(BaseModel):
+    """Base of all events; fields that are None are left out of the JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+    event: str
+    chat_id: str | None = None
+    seq: int | None = None
+    turn_id: str | None = None
+
+    def payload(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+class Ready(Event):
+    event: Literal["ready"] = "ready"
+    client_id: str
+
+
+class Attached(Event):
+    event: Literal["attached"] = "attached"
+    running: bool = False
+    last_seq: int = 0
+    title: str = ""
+
+
+class Pong(Event):
+    event: Literal["pong"] = "pong"
+
+
+class StopAck(Event):
+    event: Literal["stop_ack"] = "stop_ack"
+
+
+class Steered(Event):
+    event: Literal["steered"] = "steered"
+
+
+class Queued(Event):
+    event: Literal["queued"] = "queued"
+    position: int = Field(description="1 is the next to run")
+
+
+class SessionUpdated(Event):
+    event: Literal["session_updated"] = "session_updated"
+    title: str
+    updated_at: str = Field(description="ISO 8601 with offset")
+
+
+class TurnStarted(Event):
+    event: Literal["turn_started"] = "turn_started"
+    llm: ModelChoice
+    user_cursor: int
+
+
+class Delta(Event):
+    event: Literal["delta"] = "delta"
+    text: str
+    stream_id: int
+    first_seq: int | None = None
+
+
+class Reasoning(Event):
+    event: Literal["reasoning"] = "reasoning"
+    text: str
+    stream_id: int
+    first_seq: int | None = None
+
+
+class ToolCall(Event):
+    event: Literal["tool_call"] = "tool_call"
+    call_id: str
+    tool_name: str
+    arguments: dict[str, Any] = Field(description="secrets redacted")
+    risk: Risk
+    stream_id: int
+
+
+class ApprovalRequest(Event):
+    event: Literal["approval_request"] = "approval_request"
+    call_id: str
+    tool_name: str
+    arguments: dict[str, Any]
+    risk: Risk
+    preview: str = Field(description="the command, diff or URL")
+    expires_at: str
+
+
+class ApprovalResolved(Event):
+    event: Literal["approval_resolved"] = "approval_resolved"
+    call_id: str
+    decision: Literal["allow", "deny"]
+    scope: Literal["once", "turn", "chat"]
+    reason: Literal["user", "timeout", "cancelled", "unattended"] = "user"
+
+
+class ToolResult(Event):
+    event: Literal["tool_result"] = "tool_result"
+    call_id: str
+    tool_name: str
+    ok: bool
+    result: str = Field(description="preview, at most 2,000 characters")
+    truncated: bool = False
+    spill: str | None = Field(None, description="`results/<call_id>.txt` when the whole result is on disk")
+    duration_sec: float
+    stream_id: int
+
+
+class Usage(Event):
+    event: Literal["usage"] = "usage"
+    prompt_tokens: int
+    completion_tokens: int
+    context_window: int | None = None
+    estimated: bool = Field(False, description="counted by us because the server sent no usage")
+
+
+class Retrying(Event):
+    """The model request failed before its first byte and is tried again after `delay_sec`."""
+
+    event: Literal["retrying"] = "retrying"
+    code: ErrorCode
+    detail: str
+    attempt: int
+    delay_sec: float
+
+
+class StreamEnd(Event):
+    event: Literal["stream_end"] = "stream_end"
+    stream_id: int
+
+
+class TurnUsage(BaseModel):
+    """Tokens of a whole turn: the sum over its model requests."""
+
+    model_config = ConfigDict(frozen=True)
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+
+class Done(Event):
+    event: Literal["done"] = "done"
+    duration_sec: float
+    stop_reason: StopReason
+    usage: TurnUsage = TurnUsage()
+    tool_calls: int = 0
+
+
+class Error(Event):
+    event: Literal["error"] = "error"
+    code: ErrorCode
+    detail: str
+    retryable: bool = False
+    retry_after: float | None = None
+
+    @classmethod
+    def of(cls, error: CashCodeError, *, chat_id: str | None = None, turn_id: str | None = None) -> Error:
+        return cls(chat_id=chat_id, turn_id=turn_id, **error.as_dict())
+
+
+AnyEvent = Annotated[
+    Ready
+    | Attached
+    | Pong
+    | StopAck
+    | Steered
+    | Queued
+    | SessionUpdated
+    | TurnStarted
+    | Delta
+    | Reasoning
+    | ToolCall
+    | ApprovalRequest
+    | ApprovalResolved
+    | ToolResult
+    | Usage
+    | Retrying
+    | StreamEnd
+    | Done
+    | Error,
+    Field(discriminator="event"),
+]
+EVENTS: TypeAdapter[AnyEvent] = TypeAdapter(AnyEvent)

@@ -1,0 +1,24 @@
+"""The JSON Schema of the vocabulary, from which the TypeScript types and docs/protocol.md are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cashcode_jupyter.protocol.actions import ACTIONS
+from cashcode_jupyter.protocol.errors import ERROR_CODES
+from cashcode_jupyter.protocol.events import EVENTS
+
+
+def json_schema() -> dict[str, Any]:
+    """One JSON Schema (draft 2020-12) with `Action`, `Event` and `ErrorCode` under `$defs`."""
+    definitions: dict[str, Any] = {}
+    for name, adapter, mode in (("Action", ACTIONS, "validation"), ("Event", EVENTS, "serialization")):
+        schema = adapter.json_schema(mode=mode, ref_template="#/$defs/{model}")
+        definitions |= schema.pop("$defs", {})
+        definitions[name] = schema
+    definitions["ErrorCode"] = {"enum": list(ERROR_CODES), "type": "string"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "CashCode protocol",
+        "$defs": dict(sorted(definitions.items())),
+    }
