@@ -1,0 +1,375 @@
+"""One turn: ask the model, run the tools it wants, and again, until it answers, is stopped or spends its budget.
+
+The order on disk is the promise: the user's message before the first request, each round's calls before they
+run, their results before the next request, and a closing record at the end. Whatever ends a turn, it ends whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from cashcode_jupyter import logs
+from cashcode_jupyter.agent import prompt, wire
+from cashcode_jupyter.agent.bus import Bus
+from cashcode_jupyter.agent.round import ToolRound
+from cashcode_jupyter.agent.speech import Speech
+from cashcode_jupyter.agent.window import estimate_tokens, first_shown
+from cashcode_jupyter.i18n import _
+from cashcode_jupyter.llm.client import Completion, ModelRequest, Models
+from cashcode_jupyter.llm.profiles import Profile
+from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
+from cashcode_jupyter.memory.longterm import LongTerm, Persona
+from cashcode_jupyter.protocol.actions import Metadata
+from cashcode_jupyter.protocol.errors import (
+    CashCodeError,
+    InternalError,
+    LlmContentFilter,
+    LlmError,
+    McpUnavailable,
+    SkillUnavailable,
+)
+from cashcode_jupyter.protocol.events import (
+    Done,
+    Error,
+    ModelChoice,
+    Retrying,
+    StopReason,
+    StreamEnd,
+    TurnStarted,
+    TurnUsage,
+    Usage,
+)
+from cashcode_jupyter.security.redact import Redactor
+from cashcode_jupyter.tools.base import Toolset
+
+LOG = logs.log("turn")
+WINDOW_WAIT = 2.0
+CLOSING_EVENTS = 3
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What every turn works with; `app.py` builds it once."""
+
+    bus: Bus
+    models: Models
+    tools: Toolset
+    memory: LongTerm
+    persona: Persona
+    redactor: Redactor
+    learn_secrets: Callable[[], None]
+    workspace: Path
+    max_iterations: int
+
+
+@dataclass
+class ChatView:
+    """What is fixed for a chat while this process has it: its system message and where its window begins."""
+
+    system: str | None = None
+    first_shown: int = 0
+
+
+@dataclass
+class _Tally:
+    """Tokens of the turn so far; `prompt` is that of the last request, the others are sums."""
+
+    prompt: int = 0
+    prompt_sum: int = 0
+    completion: int = 0
+    estimated: bool = False
+    tool_calls: int = 0
+    window: int | None = None
+
+    @property
+    def usage(self) -> TurnUsage:
+        return TurnUsage(prompt_tokens=self.prompt_sum, completion_tokens=self.completion, estimated=self.estimated)
+
+
+@dataclass
+class Turn:
+    """One run of one chat. `run` never raises; how it ended is in the events and in the closing record."""
+
+    parts: Parts
+    chat: ChatLog
+    view: ChatView
+    message: PendingMessage
+    metadata: Metadata
+    choice: ModelChoice
+    id: str = field(default_factory=lambda: uuid4().hex[:12])
+
+    def __post_init__(self) -> None:
+        self._started = time.monotonic()
+        self._tally = _Tally()
+        self._failure: CashCodeError | None = None
+        self._ending = False
+        self._task: asyncio.Task[Any] | None = None
+        self._sync: asyncio.Task[None] | None = None
+        self.parts.learn_secrets()
+        self._speech = Speech(self.parts.bus, self.chat.chat_id, self.id, self.parts.redactor)
+        self._round = ToolRound(self.parts.bus, self.parts.tools, self.chat, self._speech, self.parts.workspace)
+
+    def stop(self, failure: CashCodeError | None = None) -> None:
+        """End the turn now: as cancelled, or as failed when the reason is an error. Once is enough."""
+        if self._task is not None and not self._ending:
+            self._ending, self._failure = True, failure
+            self._task.cancel()
+
+    async def run(self) -> None:
+        self._task = asyncio.current_task()
+        with logs.ids(chat_id=self.chat.chat_id, turn_id=self.id):
+            stop_reason: StopReason = "answered"
+            try:
+                stop_reason = await self._work()
+            except asyncio.CancelledError:
+                stop_reason = "cancelled"
+                if self._task is not None:
+                    self._task.uncancel()
+            except CashCodeError as error:
+                self._failure = error
+            except Exception:
+                LOG.exception("turn.crashed")
+                self._failure = InternalError(_("CashCode made a mistake; the log has the details."))
+            self._ending = True
+            await self._close(stop_reason)
+
+    async def _work(self) -> StopReason:
+        chat, message = self.chat, self.message
+        self.parts.bus.open(chat.chat_id, chat.last_seq).begin_turn()
+        cursor = chat.append_user(
+            message.content,
+            turn_id=self.id,
+            message_id=message.message_id,
+            model_content=self._model_content(),
+            extra=self._receipts(),
+        )
+        chat.take_pending(message.message_id)
+        self._sync = asyncio.create_task(chat.sync())
+        self._publish(TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor))
+        logs.event(LOG, logging.INFO, "turn.started", provider=self.choice.provider, model=self.choice.model)
+        self._refuse_what_is_not_there()
+        self._tally.window = await self._context_window()
+        for _number in range(self.parts.max_iterations):
+            self._take_steers()
+            completion = await self._ask(with_tools=True)
+            if not completion.tool_calls:
+                if self._steered():
+                    self._keep_words(completion)
+                    continue
+                self._keep_words(completion)
+                return "answered"
+            self._tally.tool_calls += len(completion.tool_calls)
+            looping = await self._round.run(completion, self.id)
+            if looping:
+                self._speech.say(
+                    _(
+                        "I stopped here: I was repeating the same call to `{tool}` and its result did not change."
+                    ).format(tool=looping)
+                )
+                self._keep_words(None)
+                return "loop"
+        self._take_steers()
+        completion = await self._ask(with_tools=False)
+        if not self._speech.words.strip():
+            self._speech.say(
+                _("I used all {count} steps of this turn without reaching an answer.").format(
+                    count=self.parts.max_iterations
+                )
+            )
+        self._keep_words(completion)
+        return "budget"
+
+    async def _ask(self, *, with_tools: bool) -> Completion:
+        """One request to the model; its words are said as they come."""
+        profile = self.parts.models.profile(self.choice)
+        tools = self._schemas() if with_tools and profile.tools else []
+        system = self._system(bool(tools), profile)
+        overhead = estimate_tokens([{"content": system}, {"content": str(tools) if tools else ""}])
+        self.view.first_shown = first_shown(self.chat.messages, self._tally.window, self.view.first_shown, overhead)
+        messages = [{"role": "system", "content": system}, *self.chat.messages[self.view.first_shown :]]
+        if not with_tools:
+            messages.append({"role": "user", "content": prompt.BUDGET_NOTE})
+
+        def render(profile: Profile) -> bytes:
+            return wire.encode(wire.outgoing(messages, profile))
+
+        self._speech.begin()
+        request = ModelRequest(choice=self.choice, messages=render, tools=tools)
+        started = time.monotonic()
+        try:
+            completion = await self.parts.models.stream(
+                request,
+                on_text=self._speech.hear,
+                on_reasoning=self._speech.think,
+                on_retry=self._tell_retry,
+            )
+        finally:
+            self._speech.end()
+        self._count(completion, messages, tools)
+        logs.event(
+            LOG,
+            logging.INFO,
+            "model.answered",
+            duration_sec=round(time.monotonic() - started, 3),
+            finish_reason=completion.finish_reason,
+            tool_calls=len(completion.tool_calls),
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+        )
+        if completion.finish_reason == "content_filter" and not completion.tool_calls:
+            raise LlmContentFilter(_("The model's provider withheld this answer by its content rules."))
+        if not with_tools:
+            completion.tool_calls = []
+        return completion
+
+    def _schemas(self) -> list[dict[str, Any]]:
+        return [spec.schema() for spec in self.parts.tools.specs()]
+
+    def _system(self, tools: bool, profile: Profile) -> str:
+        if self.view.system is None:
+            self.view.system = prompt.system_prompt(
+                self.parts.persona.read().text,
+                self.parts.memory.read().text,
+                workspace=self.parts.workspace,
+                tools=tools,
+                today=date.today(),
+                window=self._tally.window or profile.context_window,
+            )
+        return self.view.system
+
+    async def _context_window(self) -> int | None:
+        try:
+            async with asyncio.timeout(WINDOW_WAIT):
+                return await self.parts.models.context_window(self.choice)
+        except (LlmError, TimeoutError):
+            return None
+
+    def _model_content(self) -> str | None:
+        content = prompt.user_content(self.message.content, self.metadata.context)
+        return content if content != self.message.content else None
+
+    def _receipts(self) -> Mapping[str, Any]:
+        """What was attached, as it is kept with the message: selections whole, context by kind and label."""
+        kept: dict[str, Any] = {}
+        if self.metadata.mentioned_skills:
+            kept["mentioned_skills"] = [row.model_dump(exclude_none=True) for row in self.metadata.mentioned_skills]
+        if self.metadata.selected_mcp_connectors:
+            kept["selected_mcp_connectors"] = [
+                row.model_dump(exclude_none=True) for row in self.metadata.selected_mcp_connectors
+            ]
+        if self.metadata.context:
+            kept["context"] = [
+                {"kind": item.kind, "label": item.label, "chars": len(item.text)} for item in self.metadata.context
+            ]
+        return kept
+
+    def _refuse_what_is_not_there(self) -> None:
+        """No skill catalogue and no MCP hub are part of this installation yet; a selection must not be lost."""
+        if self.metadata.mentioned_skills:
+            name = self.metadata.mentioned_skills[0].name
+            raise SkillUnavailable(_("The skill {name} is not installed.").format(name=name))
+        if self.metadata.selected_mcp_connectors:
+            name = self.metadata.selected_mcp_connectors[0].server
+            raise McpUnavailable(_("The MCP server {name} is not known.").format(name=name))
+
+    def _steered(self) -> bool:
+        return any(item.kind == "steer" for item in self.chat.pending)
+
+    def _take_steers(self) -> None:
+        for item in [item for item in self.chat.pending if item.kind == "steer"]:
+            self.chat.append_user(item.content, turn_id=self.id, message_id=item.message_id)
+            self.chat.take_pending(item.message_id)
+
+    def _keep_words(self, completion: Completion | None) -> None:
+        if words := self._speech.words:
+            self.chat.append_assistant(words, turn_id=self.id, reasoning=completion.reasoning if completion else "")
+            self._speech.kept()
+
+    def _tell_retry(self, error: LlmError, attempt: int, delay: float) -> None:
+        self._publish(
+            Retrying(
+                turn_id=self.id, code=error.code, detail=error.detail, attempt=attempt, delay_sec=round(delay, 2)
+            )
+        )
+        logs.event(LOG, logging.WARNING, "model.retrying", code=error.code, attempt=attempt, delay_sec=delay)
+
+    def _count(
+        self, completion: Completion, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
+    ) -> None:
+        tally = self._tally
+        if completion.prompt_tokens is None or completion.completion_tokens is None:
+            tally.estimated = True
+        tools_text = {"content": str(tools) if tools else ""}
+        tally.prompt = completion.prompt_tokens or estimate_tokens([*messages, tools_text])
+        tally.prompt_sum += tally.prompt
+        tally.completion += completion.completion_tokens or estimate_tokens(
+            [{"content": completion.text + completion.reasoning}]
+        )
+
+    async def _close(self, stop_reason: StopReason) -> None:
+        """Write and tell how it ended. A disk that fails here is told as well; the turn still ends."""
+        duration = round(time.monotonic() - self._started, 3)
+        stream_id = self._speech.stream_id
+        error = self._failure
+        try:
+            self._round.settle(self.id, cancelled=stop_reason == "cancelled")
+            if self._speech.words:
+                self.chat.append_assistant(self._speech.words, turn_id=self.id, partial=True)
+                self._speech.kept()
+            self.chat.end_turn(
+                self.id,
+                stop_reason="error" if error else stop_reason,
+                usage=self._tally.usage.model_dump(),
+                duration_sec=duration,
+                last_seq=self.parts.bus.open(self.chat.chat_id, self.chat.last_seq).seq + CLOSING_EVENTS,
+                tool_calls=self._tally.tool_calls,
+                error=error.code if error else None,
+            )
+            if self._sync is not None:
+                await self._sync
+            await self.chat.sync()
+        except CashCodeError as storage_error:
+            error = error or storage_error
+        if error is not None:
+            self._publish(Error.of(error, turn_id=self.id))
+        else:
+            self._publish(StreamEnd(turn_id=self.id, stream_id=stream_id))
+            if self._tally.prompt:
+                self._publish(
+                    Usage(
+                        turn_id=self.id,
+                        prompt_tokens=self._tally.prompt,
+                        completion_tokens=self._tally.completion,
+                        context_window=self._tally.window,
+                        estimated=self._tally.estimated,
+                    )
+                )
+            self._publish(
+                Done(
+                    turn_id=self.id,
+                    duration_sec=duration,
+                    stop_reason=stop_reason,
+                    usage=self._tally.usage,
+                    tool_calls=self._tally.tool_calls,
+                )
+            )
+        logs.event(
+            LOG,
+            logging.INFO if error is None else logging.WARNING,
+            "turn.finished",
+            stop_reason=stop_reason if error is None else "error",
+            code=error.code if error else None,
+            duration_sec=duration,
+            tool_calls=self._tally.tool_calls,
+        )
+
+    def _publish(self, event: Any) -> None:
+        self.parts.bus.publish(self.chat.chat_id, event)

@@ -1,0 +1,174 @@
+"""CashCode: the one place that knows every part, builds them and holds them together.
+
+Making one is cheap and touches nothing; `start` opens the log. The model layer and its libraries load with the
+first message.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cashcode_jupyter import __version__, logs
+from cashcode_jupyter.agent.bus import Bus
+from cashcode_jupyter.agent.client import Client
+from cashcode_jupyter.agent.orchestrator import Orchestrator
+from cashcode_jupyter.agent.turn import Parts
+from cashcode_jupyter.config import Settings
+from cashcode_jupyter.llm.client import Models
+from cashcode_jupyter.llm.settings import LlmStore
+from cashcode_jupyter.llm.starter import StarterModels
+from cashcode_jupyter.memory.longterm import LongTerm, Persona
+from cashcode_jupyter.memory.sessions import Sessions
+from cashcode_jupyter.protocol.events import ApprovalRequest, ApprovalResolved, Risk
+from cashcode_jupyter.security.jail import Jail
+from cashcode_jupyter.security.redact import Redactor
+from cashcode_jupyter.tools.approval import (
+    AllowedRisks,
+    ApprovalAnswer,
+    ApprovalAsk,
+    ApprovalToolset,
+    Approver,
+    Unattended,
+)
+from cashcode_jupyter.tools.base import Toolset
+from cashcode_jupyter.tools.builtin.files import FileTools
+from cashcode_jupyter.tools.builtin.memory import MemoryTools
+from cashcode_jupyter.tools.builtin.search import SearchTools
+from cashcode_jupyter.tools.policy import ApprovalPolicy
+from cashcode_jupyter.tools.questions import Questions
+from cashcode_jupyter.tools.registry import CombinedToolset
+from cashcode_jupyter.tools.results import ShapedToolset
+from cashcode_jupyter.tools.timeouts import TimedToolset
+
+LOG = logs.log("app")
+
+
+class CashCode:
+    """The agent of one process. A door makes a connection with `connect`.
+
+    `attended` says whether a person can be asked for approvals; `approve` are risks that are allowed without
+    asking. `workspace` is where file tools work when the settings name no other folder.
+    """
+
+    version = __version__
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        workspace: Path | None = None,
+        console: bool = True,
+        attended: bool = True,
+        approve: Collection[Risk] = (),
+    ) -> None:
+        self.settings = settings
+        self.workspace = (settings.workspace or workspace or Path.cwd()).resolve()
+        paths = settings.paths
+        self.bus = Bus()
+        self.llm_store = LlmStore(paths.llm_settings)
+        self.starter = StarterModels(paths)
+        self.models = Models(self.llm_store, settings, self.starter)
+        self.memory = LongTerm(paths)
+        self.persona = Persona(paths)
+        self.sessions = Sessions(paths)
+        self.redactor = Redactor()
+        self.approvals = ApprovalPolicy(paths.approvals)
+        self.questions = Questions(self._asked, self._resolved)
+        approver: Approver = self.questions if attended else Unattended()
+        self._approval = ApprovalToolset(
+            self._builtin_tools(),
+            self.approvals,
+            AllowedRisks(approve, approver) if approve else approver,
+            timeout=settings.approval_timeout,
+        )
+        self.orchestrator = Orchestrator(
+            Parts(
+                bus=self.bus,
+                models=self.models,
+                tools=self._shaped(self._approval),
+                memory=self.memory,
+                persona=self.persona,
+                redactor=self.redactor,
+                learn_secrets=self._learn_secrets,
+                workspace=self.workspace,
+                max_iterations=settings.max_iterations,
+            ),
+            self.sessions,
+        )
+        self._console = console
+        self._close_log: Callable[[], None] = lambda: None
+        self._known_secrets: tuple[str, ...] = ()
+
+    def _builtin_tools(self) -> Toolset:
+        jail = Jail(self.workspace)
+        return TimedToolset(
+            CombinedToolset([MemoryTools(self.memory.remember), FileTools(jail), SearchTools(jail)])
+        )
+
+    def _shaped(self, tools: Toolset) -> Toolset:
+        return ShapedToolset(tools, redact=self.redactor)
+
+    async def start(self) -> None:
+        """Open the log and learn the secrets that must never be shown. Raises `StorageError` in words."""
+        self._close_log = logs.start(self.settings, self.redactor, console=self._console)
+        logs.event(LOG, logging.INFO, "core.started", version=self.version)
+
+    async def stop(self) -> None:
+        """End turns, model connections and child processes; what waits stays on disk for the next start."""
+        await self.orchestrator.aclose()
+        await self.models.aclose()
+        await self.starter.aclose()
+        await self.sessions.aclose()
+        logs.event(LOG, logging.INFO, "core.stopped")
+        self._close_log()
+
+    def connect(self) -> Client:
+        """A door's connection: a socket, a kernel, a run of the command line."""
+        return Client(self)
+
+    def running(self, chat_id: str) -> bool:
+        return self.orchestrator.running(chat_id)
+
+    async def delete_chat(self, chat_id: str) -> None:
+        """Stop what runs in the chat, then remove it. Raises `NotFound`."""
+        await self.orchestrator.end_chat(chat_id)
+        await self.sessions.delete(chat_id)
+        self._approval.grants.forget_chat(chat_id)
+        self.bus.drop(chat_id)
+
+    def _learn_secrets(self) -> None:
+        """Take over keys that were set since the last turn."""
+        secrets = self.llm_store.secrets()
+        if secrets != self._known_secrets:
+            self._known_secrets = secrets
+            self.redactor.add(secrets)
+
+    def _asked(self, ask: ApprovalAsk) -> None:
+        expires = datetime.now(UTC) + timedelta(seconds=ask.timeout)
+        self.bus.publish(
+            ask.chat_id,
+            ApprovalRequest(
+                turn_id=ask.turn_id,
+                call_id=ask.call_id,
+                tool_name=ask.tool_name,
+                arguments=self.redactor.value(ask.arguments),
+                risk=ask.risk,
+                preview=self.redactor(ask.preview),
+                expires_at=expires.isoformat(timespec="seconds"),
+            ),
+        )
+
+    def _resolved(self, ask: ApprovalAsk, answer: ApprovalAnswer) -> None:
+        self.bus.publish(
+            ask.chat_id,
+            ApprovalResolved(
+                turn_id=ask.turn_id,
+                call_id=ask.call_id,
+                decision=answer.decision,
+                scope=answer.scope,
+                reason=answer.reason,
+            ),
+        )
