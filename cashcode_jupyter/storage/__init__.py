@@ -1,0 +1,1 @@
+"""Files that survive: atomic replace, the append-only ledger, leases between processes."""
