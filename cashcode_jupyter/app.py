@@ -25,6 +25,7 @@ from cashcode_jupyter.memory.sessions import Sessions
 from cashcode_jupyter.protocol.events import ApprovalRequest, ApprovalResolved, Risk
 from cashcode_jupyter.security.jail import Jail
 from cashcode_jupyter.security.redact import Redactor
+from cashcode_jupyter.storage.claim import Claim
 from cashcode_jupyter.tools.approval import (
     AllowedRisks,
     ApprovalAnswer,
@@ -50,7 +51,8 @@ class CashCode:
     """The agent of one process. A door makes a connection with `connect`.
 
     `attended` says whether a person can be asked for approvals; `approve` are risks that are allowed without
-    asking. `workspace` is where file tools work when the settings name no other folder.
+    asking. `workspace` is where file tools work when the settings name no other folder. `resident` is a core that
+    stays, in a server: it claims the data directory and tells when another one has it.
     """
 
     version = __version__
@@ -63,6 +65,7 @@ class CashCode:
         console: bool = True,
         attended: bool = True,
         approve: Collection[Risk] = (),
+        resident: bool = False,
     ) -> None:
         self.settings = settings
         self.workspace = (settings.workspace or workspace or Path.cwd()).resolve()
@@ -101,19 +104,22 @@ class CashCode:
         self._console = console
         self._close_log: Callable[[], None] = lambda: None
         self._known_secrets: tuple[str, ...] = ()
+        self._claim = Claim(paths.data / ".claims" / "server.json") if resident else None
 
     def _builtin_tools(self) -> Toolset:
-        jail = Jail(self.workspace)
-        return TimedToolset(
-            CombinedToolset([MemoryTools(self.memory.remember), FileTools(jail), SearchTools(jail)])
-        )
+        tools = [MemoryTools(self.memory.remember), FileTools(Jail), SearchTools(Jail)]
+        return TimedToolset(CombinedToolset(tools))
 
     def _shaped(self, tools: Toolset) -> Toolset:
         return ShapedToolset(tools, redact=self.redactor)
 
     async def start(self) -> None:
-        """Open the log and learn the secrets that must never be shown. Raises `StorageError` in words."""
+        """Open the log. Raises `StorageError` in words when the data directory cannot be written."""
         self._close_log = logs.start(self.settings, self.redactor, console=self._console)
+        if self._claim is not None:
+            await self._claim.take()
+            if self.shares_data_dir:
+                logs.event(LOG, logging.WARNING, "core.data_dir_is_shared")
         logs.event(LOG, logging.INFO, "core.started", version=self.version)
 
     async def stop(self) -> None:
@@ -122,12 +128,19 @@ class CashCode:
         await self.models.aclose()
         await self.starter.aclose()
         await self.sessions.aclose()
+        if self._claim is not None:
+            await self._claim.aclose()
         logs.event(LOG, logging.INFO, "core.stopped")
         self._close_log()
 
     def connect(self) -> Client:
         """A door's connection: a socket, a kernel, a run of the command line."""
         return Client(self)
+
+    @property
+    def shares_data_dir(self) -> bool:
+        """Whether another server uses the same data directory at the moment."""
+        return self._claim is not None and self._claim.others
 
     def running(self, chat_id: str) -> bool:
         return self.orchestrator.running(chat_id)

@@ -12,6 +12,7 @@ import json
 import logging
 import logging.handlers
 import os
+import queue
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +26,7 @@ from cashcode_jupyter.protocol.errors import StorageError
 
 ROOT = "cashcode"
 FILE_NAME = "cashcode.log"
+MAX_WAITING = 10_000
 _IDS: dict[str, ContextVar[str | None]] = {
     name: ContextVar(name, default=None) for name in ("request_id", "chat_id", "turn_id")
 }
@@ -71,7 +73,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
-        line |= {name: value for name, variable in _IDS.items() if (value := variable.get())}
+        line |= getattr(record, "ids", {})
         line |= getattr(record, "fields", {})
         if record.exc_info and record.exc_info[0]:
             line["exception"] = record.exc_info[0].__name__
@@ -127,8 +129,25 @@ class DailyFile(logging.handlers.TimedRotatingFileHandler):
         self.stream = self._open()
 
 
+class OffLoop(logging.handlers.QueueHandler):
+    """Hands records to a thread, which formats and writes them: a slow disk must not hold up the event loop.
+
+    The ids are those of the moment of logging. When the thread is `MAX_WAITING` records behind, new ones are lost.
+    """
+
+    queue: queue.Queue[logging.LogRecord]
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        record.ids = {name: value for name, variable in _IDS.items() if (value := variable.get())}
+        return record
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        if not self.queue.full():
+            super().handleError(record)
+
+
 def start(settings: Settings, redact: Callable[[str], str] = str, *, console: bool = True) -> Callable[[], None]:
-    """Open the log; returns what closes it. `StorageError` when the file cannot be written."""
+    """Open the log; returns what closes it (twice is once). `StorageError` when the file cannot be written."""
     root = logging.getLogger(ROOT)
     try:
         settings.logs.mkdir(parents=True, exist_ok=True)
@@ -147,13 +166,20 @@ def start(settings: Settings, redact: Callable[[str], str] = str, *, console: bo
         handlers.append(shown)
     for handler in handlers:
         handler.setFormatter(JsonLines(redact))
-        root.addHandler(handler)
+    entrance = OffLoop(queue.Queue(MAX_WAITING))
+    listener = logging.handlers.QueueListener(entrance.queue, *handlers, respect_handler_level=True)
+    listener.start()
+    root.addHandler(entrance)
     root.setLevel(logging.DEBUG)
     root.propagate = False
 
     def stop() -> None:
+        if entrance not in root.handlers:
+            return
+        root.removeHandler(entrance)
+        entrance.close()
+        listener.stop()
         for handler in handlers:
-            root.removeHandler(handler)
             handler.close()
 
     return stop

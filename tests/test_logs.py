@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -18,39 +19,50 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path)
 
 
+@dataclass
+class OpenLog:
+    """The log of a test; reading it closes it first, so that every line is there."""
+
+    path: Path
+    close: Callable[[], None]
+
+    def text(self) -> str:
+        self.close()
+        return self.path.read_text("utf-8")
+
+    def lines(self) -> list[dict]:
+        return [json.loads(line) for line in self.text().splitlines()]
+
+
 @pytest.fixture
-def opened(settings: Settings) -> Iterator[Path]:
+def opened(settings: Settings) -> OpenLog:
     close = logs.start(settings, lambda text: text.replace("hunter22", "***"), console=False)
-    yield settings.logs / logs.FILE_NAME
-    close()
+    return OpenLog(settings.logs / logs.FILE_NAME, close)
 
 
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def test_a_line_is_json_with_event_level_and_the_ids_of_where_it_happened(opened: Path):
+def test_a_line_is_json_with_event_level_and_the_ids_of_where_it_happened(opened: OpenLog):
     with logs.ids(request_id="r", chat_id="c", turn_id="t"):
         logs.event(logs.log("x"), logging.INFO, "thing.happened", count=3)
-    [line] = lines(opened)
+    [line] = opened.lines()
     assert line["event"] == "thing.happened" and line["level"] == "INFO" and line["count"] == 3
     assert (line["request_id"], line["chat_id"], line["turn_id"]) == ("r", "c", "t")
     assert datetime.fromisoformat(line["ts"]).utcoffset() is not None
 
 
-def test_an_exception_shows_its_type_and_frames_but_not_its_text(opened: Path):
+def test_an_exception_shows_its_type_and_frames_but_not_its_text(opened: OpenLog):
     try:
         raise ValueError("what the user wrote")
     except ValueError:
         logs.log("x").exception("thing.failed")
-    [line] = lines(opened)
+    [line] = opened.lines()
     assert line["exception"] == "ValueError" and "test_logs.py" in line["frames"][-1]
-    assert "what the user wrote" not in opened.read_text("utf-8")
+    assert "what the user wrote" not in opened.path.read_text("utf-8")
 
 
-def test_secrets_are_taken_out_of_lines(opened: Path):
+def test_secrets_are_taken_out_of_lines(opened: OpenLog):
     logs.event(logs.log("x"), logging.INFO, "thing", url="https://x/?key=hunter22")
-    assert "hunter22" not in opened.read_text("utf-8")
+    assert opened.lines()
+    assert "hunter22" not in opened.path.read_text("utf-8")
 
 
 def test_at_midnight_a_new_file_begins_and_old_ones_go(settings: Settings):

@@ -132,7 +132,7 @@ class Subscription:
                 yield entry.frame
 
     def _next(self, *, hold: bool) -> Entry | None:
-        """What to send next. With `hold`, text with nothing behind it waits for more."""
+        """What to send next. With `hold`, text that goes on and has nothing behind it waits for more."""
         self._holding = False
         if len(self._replies) > MAX_REPLIES:
             raise SlowReader("replies were not read")
@@ -143,7 +143,7 @@ class Subscription:
             if journal is None:
                 continue
             position = journal.floor if position is None else position
-            if hold and journal.only_text_after(position):
+            if hold and journal.may_grow_after(position):
                 self._holding = True
                 continue
             if (entry := journal.next_after(position)) is not None:

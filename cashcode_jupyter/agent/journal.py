@@ -128,10 +128,10 @@ class Journal:
         entry = self._entries[self._index_after(seq)]
         return Entry(entry.last_seq, entry.frame_after(seq), isinstance(entry, _Run))
 
-    def only_text_after(self, seq: int) -> bool:
-        """Whether all that follows `seq` is one piece of streamed text that may still grow."""
+    def may_grow_after(self, seq: int) -> bool:
+        """Whether all that follows `seq` is more of a streamed text whose beginning was read already."""
         last = self._entries[-1] if self._entries else None
-        return isinstance(last, _Run) and last.first_seq <= seq + 1 <= last.last_seq
+        return isinstance(last, _Run) and last.first_seq <= seq < last.last_seq
 
     def replay_position(self, after_seq: int) -> int:
         """Where an attaching client that saw `after_seq` goes on: never before the running turn.

@@ -74,9 +74,16 @@ class ChatRun:
         finally:
             self.closing = True
             renewal.cancel()
-            await asyncio.gather(renewal, return_exceptions=True)
+            await asyncio.gather(renewal, self._sync(chat), return_exceptions=True)
             await self._sessions.release(chat)
             self._parts.bus.close_idle(self.chat_id)
+
+    async def _sync(self, chat: ChatLog) -> None:
+        """What was written survives a kill already; now it shall survive a power loss."""
+        try:
+            await chat.sync()
+        except CashCodeError as error:
+            self._parts.bus.publish(self.chat_id, Error.of(error))
 
     def _refuse(self, error: CashCodeError) -> None:
         self.closing = True
@@ -116,8 +123,9 @@ class ChatRun:
             await self._turn.run()
         finally:
             self._turn = None
-            [failure] = await asyncio.gather(described, return_exceptions=True)
-            if failure:
+            if not described.done():
+                await asyncio.wait([described])
+            if failure := described.exception():
                 logs.event(LOG, logging.WARNING, "chat.not_described", reason=type(failure).__name__)
 
     def _title(self, chat: ChatLog, message: PendingMessage) -> str | None:

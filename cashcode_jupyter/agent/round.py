@@ -25,6 +25,7 @@ from cashcode_jupyter.agent.speech import Speech
 from cashcode_jupyter.llm.client import Completion, ToolCallDraft
 from cashcode_jupyter.memory.chat import CallRecord, ChatLog
 from cashcode_jupyter.protocol.events import ToolCall, ToolResult
+from cashcode_jupyter.security.redact import Redactor
 from cashcode_jupyter.tools.arguments import ArgumentProblem, parse_arguments
 from cashcode_jupyter.tools.base import CallContext, ToolOutcome, ToolProblem, Toolset, ToolSpec, UnknownTool
 from cashcode_jupyter.tools.registry import closest_names
@@ -68,11 +69,20 @@ class _Call:
 class ToolRound:
     """Runs the rounds of one turn; `run` is called once for each model answer that has calls."""
 
-    def __init__(self, bus: Bus, tools: Toolset, chat: ChatLog, speech: Speech, workspace: Path) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        tools: Toolset,
+        chat: ChatLog,
+        speech: Speech,
+        redactor: Redactor,
+        workspace: Path,
+    ) -> None:
         self._bus = bus
         self._tools = tools
         self._chat = chat
         self._speech = speech
+        self._redactor = redactor
         self._workspace = workspace
         self._guard = LoopGuard()
         self._used_ids = {call["id"] for message in chat.messages for call in message.get("tool_calls") or ()}
@@ -156,7 +166,7 @@ class ToolRound:
                 turn_id=turn_id,
                 call_id=call.id,
                 tool_name=call.name,
-                arguments=self._speech.redacted(call.arguments),
+                arguments=self._redactor.value(call.arguments),
                 risk=call.risk,
                 stream_id=self._speech.stream_id,
             ),

@@ -6,9 +6,6 @@ several rounds are kept apart by an empty line.
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from cashcode_jupyter.agent.bus import Bus
 from cashcode_jupyter.security.redact import Redactor
 
@@ -38,17 +35,6 @@ class Speech:
         """The words so far are in the history; what comes next is a new message of the same answer."""
         self._gap_due = self._gap_due or bool(self._pieces)
         self._pieces.clear()
-
-    def redacted(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Arguments of a tool call as they may be shown."""
-        text = json.dumps(arguments, ensure_ascii=False)
-        safe = self._redactor(text)
-        if safe == text:
-            return arguments
-        try:
-            return json.loads(safe)
-        except ValueError:
-            return {name: self._redactor(str(value)) for name, value in arguments.items()}
 
     def begin(self) -> None:
         self._clean = self._redactor.stream()

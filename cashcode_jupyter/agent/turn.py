@@ -76,6 +76,12 @@ class ChatView:
 
     system: str | None = None
     first_shown: int = 0
+    log: ChatLog | None = None
+
+    def follow(self, chat: ChatLog) -> None:
+        """A chat that was loaded anew has other messages, so the window begins at its first."""
+        if self.log is not chat:
+            self.log, self.first_shown = chat, 0
 
 
 @dataclass
@@ -112,10 +118,17 @@ class Turn:
         self._failure: CashCodeError | None = None
         self._ending = False
         self._task: asyncio.Task[Any] | None = None
-        self._sync: asyncio.Task[None] | None = None
         self.parts.learn_secrets()
         self._speech = Speech(self.parts.bus, self.chat.chat_id, self.id, self.parts.redactor)
-        self._round = ToolRound(self.parts.bus, self.parts.tools, self.chat, self._speech, self.parts.workspace)
+        self._round = ToolRound(
+            self.parts.bus,
+            self.parts.tools,
+            self.chat,
+            self._speech,
+            self.parts.redactor,
+            self.parts.workspace,
+        )
+        self.view.follow(self.chat)
 
     def stop(self, failure: CashCodeError | None = None) -> None:
         """End the turn now: as cancelled, or as failed when the reason is an error. Once is enough."""
@@ -139,7 +152,7 @@ class Turn:
                 LOG.exception("turn.crashed")
                 self._failure = InternalError(_("CashCode made a mistake; the log has the details."))
             self._ending = True
-            await self._close(stop_reason)
+            self._close(stop_reason)
 
     async def _work(self) -> StopReason:
         chat, message = self.chat, self.message
@@ -152,7 +165,6 @@ class Turn:
             extra=self._receipts(),
         )
         chat.take_pending(message.message_id)
-        self._sync = asyncio.create_task(chat.sync())
         self._publish(TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor))
         logs.event(LOG, logging.INFO, "turn.started", provider=self.choice.provider, model=self.choice.model)
         self._refuse_what_is_not_there()
@@ -203,7 +215,6 @@ class Turn:
 
         self._speech.begin()
         request = ModelRequest(choice=self.choice, messages=render, tools=tools)
-        started = time.monotonic()
         try:
             completion = await self.parts.models.stream(
                 request,
@@ -214,16 +225,6 @@ class Turn:
         finally:
             self._speech.end()
         self._count(completion, messages, tools)
-        logs.event(
-            LOG,
-            logging.INFO,
-            "model.answered",
-            duration_sec=round(time.monotonic() - started, 3),
-            finish_reason=completion.finish_reason,
-            tool_calls=len(completion.tool_calls),
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
-        )
         if completion.finish_reason == "content_filter" and not completion.tool_calls:
             raise LlmContentFilter(_("The model's provider withheld this answer by its content rules."))
         if not with_tools:
@@ -314,7 +315,7 @@ class Turn:
             [{"content": completion.text + completion.reasoning}]
         )
 
-    async def _close(self, stop_reason: StopReason) -> None:
+    def _close(self, stop_reason: StopReason) -> None:
         """Write and tell how it ended. A disk that fails here is told as well; the turn still ends."""
         duration = round(time.monotonic() - self._started, 3)
         stream_id = self._speech.stream_id
@@ -333,9 +334,6 @@ class Turn:
                 tool_calls=self._tally.tool_calls,
                 error=error.code if error else None,
             )
-            if self._sync is not None:
-                await self._sync
-            await self.chat.sync()
         except CashCodeError as storage_error:
             error = error or storage_error
         if error is not None:

@@ -102,7 +102,8 @@ async def test_results_come_in_call_order_whatever_finishes_first(door: Door, ca
         (cashcode_home.workspace / f"{name}.txt").write_text(name)
     await door.ask(calls([("read_file", {"path": f"{name}.txt"}) for name in ("c", "a", "b")]))
     tools = [record for record in records(cashcode_home) if record["role"] == "tool"]
-    wanted = [call["id"] for record in records(cashcode_home) for call in record.get("tool_calls", ())]
+    [called] = [record for record in records(cashcode_home) if record["role"] == "tool_calls"]
+    wanted = [call["id"] for call in called["tool_calls"]]
     assert [record["tool_call_id"] for record in tools] == wanted
 
 
