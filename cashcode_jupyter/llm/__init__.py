@@ -1,0 +1,1 @@
+"""The model layer: settings, clients, streams, errors, and the local starter model."""
