@@ -25,6 +25,7 @@ LOG = logs.log("orchestrator")
 Reply = Callable[[Event], None]
 RENEW_EVERY = 10.0
 END_WAIT = 5.0
+DESCRIBE_AFTER = 0.02
 MAX_WAITING = 100
 MAX_VIEWS = 64
 TITLE_LENGTH = 40
@@ -42,6 +43,8 @@ class ChatRun:
         self._view = view
         self._opened: asyncio.Future[ChatLog] = asyncio.get_running_loop().create_future()
         self._turn: Turn | None = None
+        self._quiet = asyncio.Event()
+        self._describing: asyncio.Task[None] | None = None
 
     async def main(self, first: PendingMessage | None, reply: Reply) -> None:
         """Run `first` after what waited from before, then all that arrives meanwhile."""
@@ -73,10 +76,16 @@ class ChatRun:
             self._parts.bus.publish(self.chat_id, Error.of(error))
         finally:
             self.closing = True
+            self._quiet.set()
             renewal.cancel()
-            await asyncio.gather(renewal, self._sync(chat), return_exceptions=True)
+            await asyncio.gather(renewal, self._described(), self._sync(chat), return_exceptions=True)
             await self._sessions.release(chat)
             self._parts.bus.close_idle(self.chat_id)
+
+    async def _described(self) -> None:
+        if self._describing is not None:
+            await self._describing
+            self._describing = None
 
     async def _sync(self, chat: ChatLog) -> None:
         """What was written survives a kill already; now it shall survive a power loss."""
@@ -116,17 +125,14 @@ class ChatRun:
             chat.take_pending(message.message_id)
             self._parts.bus.publish(self.chat_id, Error.of(error))
             return
+        await self._described()
         title = self._title(chat, message)
-        described = asyncio.create_task(asyncio.to_thread(_describe, chat, title, choice))
+        self._describing = asyncio.create_task(_describe(chat, title, choice, self._quiet))
         self._turn = Turn(self._parts, chat, self._view, message, metadata, choice)
         try:
             await self._turn.run()
         finally:
             self._turn = None
-            if not described.done():
-                await asyncio.wait([described])
-            if failure := described.exception():
-                logs.event(LOG, logging.WARNING, "chat.not_described", reason=type(failure).__name__)
 
     def _title(self, chat: ChatLog, message: PendingMessage) -> str | None:
         """The title of a chat's first message, as in the seed: its first 40 characters, spaces collapsed."""
@@ -160,10 +166,20 @@ class ChatRun:
                 return
 
 
-def _describe(chat: ChatLog, title: str | None, choice: ModelChoice) -> None:
-    if title:
-        chat.set_title(title)
-    chat.set_llm(choice)
+async def _describe(chat: ChatLog, title: str | None, choice: ModelChoice, quiet: asyncio.Event) -> None:
+    """Write title and model down, but let the model's request go first: this one is in no hurry."""
+    try:
+        async with asyncio.timeout(DESCRIBE_AFTER):
+            await quiet.wait()
+    except TimeoutError:
+        pass
+    try:
+        if title:
+            await asyncio.to_thread(chat.set_title, title)
+        if choice != chat.llm:
+            await asyncio.to_thread(chat.set_llm, choice)
+    except CashCodeError as error:
+        logs.event(LOG, logging.WARNING, "chat.not_described", code=error.code)
 
 
 class Orchestrator:
