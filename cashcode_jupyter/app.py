@@ -159,19 +159,24 @@ class CashCode:
             self._known_secrets = secrets
             self.redactor.add(secrets)
 
+    def open_questions(self, chat_id: str) -> list[ApprovalRequest]:
+        """What a chat waits to be allowed, for a door that attaches meanwhile."""
+        return [self._question(ask) for ask in self.questions.open(chat_id)]
+
     def _asked(self, ask: ApprovalAsk) -> None:
+        self.bus.publish(ask.chat_id, self._question(ask))
+
+    def _question(self, ask: ApprovalAsk) -> ApprovalRequest:
         expires = datetime.now(UTC) + timedelta(seconds=ask.timeout)
-        self.bus.publish(
-            ask.chat_id,
-            ApprovalRequest(
-                turn_id=ask.turn_id,
-                call_id=ask.call_id,
-                tool_name=ask.tool_name,
-                arguments=self.redactor.value(ask.arguments),
-                risk=ask.risk,
-                preview=self.redactor(ask.preview),
-                expires_at=expires.isoformat(timespec="seconds"),
-            ),
+        return ApprovalRequest(
+            chat_id=ask.chat_id,
+            turn_id=ask.turn_id,
+            call_id=ask.call_id,
+            tool_name=ask.tool_name,
+            arguments=self.redactor.value(ask.arguments),
+            risk=ask.risk,
+            preview=self.redactor(ask.preview),
+            expires_at=expires.isoformat(timespec="seconds"),
         )
 
     def _resolved(self, ask: ApprovalAsk, answer: ApprovalAnswer) -> None:

@@ -31,7 +31,7 @@ from cashcode_jupyter.protocol.actions import (
     parse_action,
 )
 from cashcode_jupyter.protocol.errors import CashCodeError, InternalError, NotFound
-from cashcode_jupyter.protocol.events import Attached, Error, Event, Pong, Ready, StopAck
+from cashcode_jupyter.protocol.events import ApprovalRequest, Attached, Error, Event, Pong, Ready, StopAck
 from cashcode_jupyter.tools.questions import Questions
 
 LOG = logs.log("client")
@@ -44,6 +44,8 @@ class Core(Protocol):
     orchestrator: Orchestrator
     sessions: Sessions
     questions: Questions
+
+    def open_questions(self, chat_id: str) -> list[ApprovalRequest]: ...
 
 
 class Client:
@@ -128,6 +130,9 @@ class Client:
         position = None
         if journal is not None and action.after_seq is not None:
             position = journal.replay_position(action.after_seq)
+        else:
+            for question in self._core.open_questions(chat_id):
+                self._reply(question)
         self._subscription.watch(chat_id, position)
         if peek.waiting:
             self._core.orchestrator.resume(chat_id, self._reply)

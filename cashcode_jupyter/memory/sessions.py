@@ -53,7 +53,10 @@ class Sessions:
         async with self._lock(chat_id):
             if not self._holders[chat_id]:
                 known = self._chats.get(chat_id)
-                self._chats[chat_id] = await _whole(lambda: self._take(chat_id, known), undo=_abandon)
+                chat = self._take_at_once(chat_id, known)
+                if chat is None:
+                    chat = await _whole(lambda: self._take(chat_id, known), undo=_abandon)
+                self._chats[chat_id] = chat
             self._holders[chat_id] += 1
             self._chats.move_to_end(chat_id)
             self._evict()
@@ -158,7 +161,7 @@ class Sessions:
         if not valid_chat_id(chat_id):
             raise InvalidChatId("invalid chat_id")
         folder = self._paths.chat(chat_id)
-        if folder.resolve() != self._paths.memory.resolve() / chat_id:
+        if folder.is_symlink():
             raise InvalidChatId("invalid chat_id")
         return folder
 
@@ -171,6 +174,30 @@ class Sessions:
 
     def _lease_path(self, chat_id: str) -> Path:
         return self._paths.memory / LEASES / f"{chat_id}.json"
+
+    def _take_at_once(self, chat_id: str, known: ChatLog | None) -> ChatLog | None:
+        """The chat where that needs no reading and no waiting: a new one, or one that nobody wrote since.
+
+        A handful of system calls, less than a thread would cost; everything else is left to `_take`.
+        """
+        folder = self._folder(chat_id)
+        if known is None and folder.exists():
+            return None
+        lease = Lease.grab(self._lease_path(chat_id))
+        if lease is None:
+            return None
+        try:
+            if known is None and not folder.exists():
+                return ChatLog(chat_id, folder, lease)
+            if known is not None and not known.changed_outside():
+                known.refresh()
+                known.lease = lease
+                return known
+        except BaseException:
+            lease.release()
+            raise
+        lease.release()
+        return None
 
     def _take(self, chat_id: str, known: ChatLog | None) -> ChatLog:
         folder = self._folder(chat_id)

@@ -46,6 +46,16 @@ class Owner:
     ttl: float
 
     @classmethod
+    def ours(cls, ttl: float) -> Owner:
+        """This process as the owner of one new lease."""
+        pid = os.getpid()
+        host, start = _facts_of(pid)
+        return cls(host=host, space=_pid_space(), pid=pid, start=start, token=secrets.token_hex(16), ttl=ttl)
+
+    def content(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
     def read(cls, data: bytes) -> Owner | None:
         """None for content that no version of ours wrote."""
         try:
@@ -96,6 +106,17 @@ class Lease:
                 if not _put(fresh, path):
                     _end_of_others(path, guard)
                     fresh.replace(path)
+        return cls(path, owner)
+
+    @classmethod
+    def grab(cls, path: Path, *, ttl: float = 30.0) -> Lease | None:
+        """The lease if nobody has it, without waiting for anybody and so fit for the event loop; else None."""
+        owner = Owner.ours(ttl)
+        try:
+            with exclusive(path.parent / GUARD, timeout=0), path.open("xb") as file:
+                _fill(file, path, owner.content())
+        except (OSError, ReadOnly):
+            return None
         return cls(path, owner)
 
     def renew(self) -> None:
@@ -159,13 +180,23 @@ def exclusive(path: Path, *, timeout: float = GUARD_WAIT) -> Iterator[None]:
     try:
         with path.open("ab") as file:
             while not _try_lock(file):
-                if time.monotonic() > deadline:
+                if time.monotonic() >= deadline:
                     raise _busy()
                 time.sleep(0.002)
             # Closing the file unlocks it, also when the process is killed.
             yield
     finally:
         thread_lock.release()
+
+
+def _fill(file: BinaryIO, path: Path, content: bytes) -> None:
+    """Write the whole content, or leave no file: half a lease would belong to nobody."""
+    try:
+        file.write(content)
+        file.flush()
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _busy() -> ReadOnly:
@@ -177,7 +208,7 @@ def _prepared(path: Path, owner: Owner) -> Iterator[Path]:
     """A file with the owner's content beside `path`, gone afterwards."""
     fresh = path.with_name(f".{path.name}.{owner.token}")
     try:
-        fresh.write_text(json.dumps(asdict(owner)), encoding="utf-8")
+        fresh.write_bytes(owner.content())
         yield fresh
     finally:
         fresh.unlink(missing_ok=True)
@@ -245,6 +276,12 @@ def _clock() -> float:
     """Seconds that go on while the machine sleeps, where the system counts them."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.clock_gettime(clock) if clock is not None else time.monotonic()
+
+
+@cache
+def _facts_of(pid: int) -> tuple[str, str]:
+    """Host name and start of our own process; `pid` is its number, so a forked child asks anew."""
+    return socket.gethostname(), _process_start(pid) or ""
 
 
 @cache

@@ -163,6 +163,8 @@ async def test_an_approval_is_asked_and_answered_by_any_door(door: Door, core: C
     await door.send("message", chat_id="chat", content=calls([("save_memory", {"content": "x y z"})]))
     [*_, request] = await door.until("approval_request")
     other = Door(core.connect())
+    await other.send("attach", chat_id="chat")
+    assert (await other.until("approval_request"))[-1]["call_id"] == request["call_id"]
     await other.send("approval", chat_id="chat", call_id=request["call_id"], decision="allow")
     events = await door.until("done")
     assert names(events)[0] == "approval_resolved"

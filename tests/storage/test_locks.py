@@ -208,3 +208,14 @@ def test_an_exclusive_lock_is_busy_for_other_threads_and_free_afterwards(tmp_pat
         assert "busy" in failures[0]
     with exclusive(tmp_path / "guard", timeout=0.01):
         pass
+
+
+def test_a_free_lease_is_grabbed_at_once_and_a_held_one_is_not(tmp_path: Path):
+    path = tmp_path / "chat.json"
+    held = Lease.grab(path)
+    assert held is not None
+    assert Lease.grab(path) is None
+    held.release()
+    again = Lease.grab(path)
+    assert again is not None
+    again.release()

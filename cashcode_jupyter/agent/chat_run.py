@@ -1,0 +1,212 @@
+"""One chat while it has something to do: its turns one after the other, and what arrives meanwhile.
+
+A message that comes while a turn runs is on disk before it is acknowledged. After its last turn the chat stays open
+for a moment, so that a program's next question finds it ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from cashcode_jupyter import logs
+from cashcode_jupyter.agent.turn import ChatView, Parts, Turn
+from cashcode_jupyter.i18n import _
+from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
+from cashcode_jupyter.memory.sessions import Sessions
+from cashcode_jupyter.protocol.actions import parse_metadata
+from cashcode_jupyter.protocol.errors import CashCodeError, Conflict
+from cashcode_jupyter.protocol.events import Error, Event, ModelChoice, Queued, SessionUpdated, Steered
+
+LOG = logs.log("chat")
+Reply = Callable[[Event], None]
+LINGER = 0.3
+RENEW_EVERY = 10.0
+DESCRIBE_AFTER = 0.02
+MAX_WAITING = 100
+TITLE_LENGTH = 40
+
+
+class ChatRun:
+    """From the first message to the moment after the last turn.
+
+    `idle`: open, but no turn runs and nothing waits. `closing`: nothing is taken any more.
+    """
+
+    def __init__(self, chat_id: str, parts: Parts, sessions: Sessions, view: ChatView) -> None:
+        self.chat_id = chat_id
+        self.idle = False
+        self.closing = False
+        self._ending = False
+        self._parts = parts
+        self._sessions = sessions
+        self._view = view
+        self._opened: asyncio.Future[ChatLog] = asyncio.get_running_loop().create_future()
+        self._turn: Turn | None = None
+        self._handed: PendingMessage | None = None
+        self._woken = asyncio.Event()
+        self._quiet = asyncio.Event()
+        self._describing: asyncio.Task[None] | None = None
+        self._syncing: asyncio.Task[None] | None = None
+
+    async def main(self, first: PendingMessage | None, reply: Reply) -> None:
+        """Run `first` after what waited from before, then all that arrives meanwhile."""
+        try:
+            chat = await self._sessions.open(self.chat_id)
+        except CashCodeError as error:
+            self._refuse(error)
+            reply(Error.of(error, chat_id=self.chat_id))
+            return
+        except asyncio.CancelledError:
+            self._refuse(Conflict(_("The chat was just closed; send the message again.")))
+            raise
+        self._parts.bus.open(self.chat_id, chat.last_seq)
+        self._opened.set_result(chat)
+        renewal = asyncio.create_task(self._renew(chat))
+        try:
+            await self._run_all(chat, first)
+        except CashCodeError as error:
+            self._parts.bus.publish(self.chat_id, Error.of(error))
+        finally:
+            self.closing = True
+            renewal.cancel()
+            await asyncio.gather(renewal, self._settled(), return_exceptions=True)
+            await self._sessions.release(chat)
+            self._parts.bus.close_idle(self.chat_id)
+
+    async def accept(self, message: PendingMessage) -> bool:
+        """Take a message while the chat is open; False when it is closing, so that a new run must take it."""
+        chat = await asyncio.shield(self._opened)
+        if self.closing or self._ending:
+            return False
+        if self.idle:
+            self.idle = False
+            self._handed = message
+            self._woken.set()
+        else:
+            self._wait_in_line(chat, message)
+        return True
+
+    def stop(self) -> None:
+        """End the running turn; the next waiting message runs."""
+        if self._turn is not None:
+            self._turn.stop()
+
+    def end(self, task: asyncio.Task[None]) -> None:
+        """End the running turn and run nothing more; what waits stays on disk."""
+        self._ending = True
+        self._woken.set()
+        if self._turn is not None:
+            self._turn.stop()
+        elif not self._opened.done():
+            task.cancel()
+
+    async def _run_all(self, chat: ChatLog, first: PendingMessage | None) -> None:
+        if first is not None and chat.pending:
+            self._wait_in_line(chat, first)
+            first = None
+        while not self._ending:
+            message = first or (chat.pending[0] if chat.pending else await self._next(chat))
+            if message is None:
+                return
+            first = None
+            await self._run_turn(chat, message)
+            if message in chat.pending:  # it could not be stored, so it goes on waiting
+                return
+
+    async def _next(self, chat: ChatLog) -> PendingMessage | None:
+        """Nothing waits: stay open for a moment. What was written survives a kill, now also a power loss."""
+        self.idle = True
+        await self._settled()
+        self._syncing = asyncio.create_task(self._sync(chat))
+        try:
+            async with asyncio.timeout(LINGER):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        message, self._handed = self._handed, None
+        self.idle = False
+        self._woken.clear()
+        if message is None:
+            self.closing = True
+        return message
+
+    def _wait_in_line(self, chat: ChatLog, message: PendingMessage) -> None:
+        if len(chat.pending) >= MAX_WAITING:
+            raise Conflict(_("{count} messages are waiting in this chat already.").format(count=MAX_WAITING))
+        chat.put_pending(message)
+        if message.kind == "steer":
+            self._parts.bus.publish(self.chat_id, Steered(turn_id=self._turn.id if self._turn else None))
+        else:
+            position = sum(item.kind == "queue" for item in chat.pending)
+            self._parts.bus.publish(self.chat_id, Queued(position=position))
+
+    async def _run_turn(self, chat: ChatLog, message: PendingMessage) -> None:
+        metadata = parse_metadata(message.metadata)
+        try:
+            choice = self._parts.models.choose(metadata.llm, chat.llm)
+        except CashCodeError as error:
+            chat.take_pending(message.message_id)
+            self._parts.bus.publish(self.chat_id, Error.of(error))
+            return
+        self._describe(chat, message, choice)
+        self._turn = Turn(self._parts, chat, self._view, message, metadata, choice)
+        try:
+            await self._turn.run()
+        finally:
+            self._turn = None
+            self._quiet.set()
+
+    def _describe(self, chat: ChatLog, message: PendingMessage, choice: ModelChoice) -> None:
+        """Keep the chat's model and, at its first message, its title: 40 characters with spaces collapsed."""
+        title = None
+        if not chat.title:
+            title = " ".join(message.content.split())[:TITLE_LENGTH]
+            self._parts.bus.publish(self.chat_id, SessionUpdated(title=title, updated_at=logs.now()))
+        if title or choice != chat.llm:
+            self._quiet.clear()
+            self._describing = asyncio.create_task(self._write_description(chat, title, choice))
+
+    async def _write_description(self, chat: ChatLog, title: str | None, choice: ModelChoice) -> None:
+        try:
+            # The model's request goes first: this is in no hurry.
+            async with asyncio.timeout(DESCRIBE_AFTER):
+                await self._quiet.wait()
+        except TimeoutError:
+            pass
+        try:
+            if title:
+                await asyncio.to_thread(chat.set_title, title)
+            await asyncio.to_thread(chat.set_llm, choice)
+        except CashCodeError as error:
+            logs.event(LOG, logging.WARNING, "chat.not_described", code=error.code)
+
+    async def _settled(self) -> None:
+        """Wait until what was begun on the side is done."""
+        self._quiet.set()
+        tasks = [task for task in (self._describing, self._syncing) if task is not None]
+        self._describing = self._syncing = None
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _sync(self, chat: ChatLog) -> None:
+        try:
+            await chat.sync()
+        except CashCodeError as error:
+            self._parts.bus.publish(self.chat_id, Error.of(error))
+
+    async def _renew(self, chat: ChatLog) -> None:
+        while True:
+            await asyncio.sleep(RENEW_EVERY)
+            try:
+                await asyncio.to_thread(chat.renew)
+            except CashCodeError as error:
+                if self._turn is not None:
+                    self._turn.stop(error)
+                return
+
+    def _refuse(self, error: CashCodeError) -> None:
+        self.closing = True
+        self._opened.set_exception(error)
+        self._opened.exception()  # seen here, so that nobody waiting for it is no defect
