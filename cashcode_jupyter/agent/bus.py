@@ -7,7 +7,7 @@ everything else goes out at once.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 
 from cashcode_jupyter.agent.journal import Entry, Journal, SlowReader, encode
@@ -15,6 +15,7 @@ from cashcode_jupyter.protocol.events import Event
 
 TICK = 0.033
 MAX_REPLIES = 4096
+KEPT_IDLE = 64
 
 
 class Bus:
@@ -23,9 +24,11 @@ class Bus:
     def __init__(self) -> None:
         self._journals: dict[str, Journal] = {}
         self._readers: dict[str, set[Subscription]] = {}
+        self._idle: OrderedDict[str, None] = OrderedDict()
 
     def open(self, chat_id: str, last_seq: int) -> Journal:
         """The chat's journal; `last_seq` is where its numbers go on if it is not open yet."""
+        self._idle.pop(chat_id, None)
         journal = self._journals.get(chat_id)
         if journal is None:
             journal = self._journals[chat_id] = Journal(chat_id, last_seq)
@@ -50,14 +53,18 @@ class Bus:
         return Subscription(self)
 
     def close_idle(self, chat_id: str) -> None:
-        """The chat's turn is over: without readers its events are forgotten."""
-        journal = self._journals.get(chat_id)
-        if journal and not self._readers.get(chat_id):
-            journal.forget_finished()
+        """The chat's turns are over. The events of the last chats stay for who lost the connection meanwhile."""
+        self._idle.pop(chat_id, None)
+        self._idle[chat_id] = None
+        while len(self._idle) > KEPT_IDLE:
+            oldest, _ = self._idle.popitem(last=False)
+            if (journal := self._journals.get(oldest)) and not self._readers.get(oldest):
+                journal.forget_finished()
 
     def drop(self, chat_id: str) -> None:
         """The chat was deleted: its journal goes, its readers stay and hear of a new chat of that name."""
         self._journals.pop(chat_id, None)
+        self._idle.pop(chat_id, None)
         for reader in self._readers.get(chat_id, ()):
             reader.rewind(chat_id)
 

@@ -56,7 +56,8 @@ class ChatRun:
             chat = await self._sessions.open(self.chat_id)
         except CashCodeError as error:
             self._refuse(error)
-            reply(Error.of(error, chat_id=self.chat_id))
+            ref = first.metadata.get("ref") if first else None
+            reply(Error.of(error, chat_id=self.chat_id, ref=ref))
             return
         except asyncio.CancelledError:
             self._refuse(Conflict(_("The chat was just closed; send the message again.")))
@@ -140,7 +141,7 @@ class ChatRun:
             self._parts.bus.publish(self.chat_id, Steered(turn_id=self._turn.id if self._turn else None))
         else:
             position = sum(item.kind == "queue" for item in chat.pending)
-            self._parts.bus.publish(self.chat_id, Queued(position=position))
+            self._parts.bus.publish(self.chat_id, Queued(position=position, ref=message.metadata.get("ref")))
 
     async def _run_turn(self, chat: ChatLog, message: PendingMessage) -> None:
         metadata = parse_metadata(message.metadata)
@@ -148,7 +149,7 @@ class ChatRun:
             choice = self._parts.models.choose(metadata.llm, chat.llm)
         except CashCodeError as error:
             chat.take_pending(message.message_id)
-            self._parts.bus.publish(self.chat_id, Error.of(error))
+            self._parts.bus.publish(self.chat_id, Error.of(error, ref=metadata.ref))
             return
         self._describe(chat, message, choice)
         self._turn = Turn(self._parts, chat, self._view, message, metadata, choice)

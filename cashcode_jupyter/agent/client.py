@@ -65,7 +65,7 @@ class Client:
 
     async def send(self, frame: str | bytes | Action) -> None:
         """Act on one frame. Returns once it is accepted, not when its turn is over."""
-        chat_id = None
+        chat_id = action = None
         try:
             action = frame if isinstance(frame, Action) else parse_action(frame)
             chat_id = getattr(action, "chat_id", None)
@@ -75,7 +75,8 @@ class Client:
             logs.event(LOG, logging.INFO, "frame.rejected", code=rejection.error.code)
             self._reply(Error.of(rejection.error, chat_id=rejection.chat_id))
         except CashCodeError as error:
-            self._reply(Error.of(error, chat_id=chat_id))
+            ref = action.metadata.ref if isinstance(action, Message) else None
+            self._reply(Error.of(error, chat_id=chat_id, ref=ref))
         except Exception:
             LOG.exception("frame.crashed")
             sentence = _("CashCode made a mistake; the log has the details.")

@@ -165,7 +165,7 @@ class Turn:
             extra=self._receipts(),
         )
         chat.take_pending(message.message_id)
-        self._publish(TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor))
+        self._publish(TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor, ref=self.metadata.ref))
         logs.event(LOG, logging.INFO, "turn.started", provider=self.choice.provider, model=self.choice.model)
         self._refuse_what_is_not_there()
         self._tally.window = await self._context_window()

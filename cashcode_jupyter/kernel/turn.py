@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
+from uuid import uuid4
 
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.kernel.answer import Answer, Transcript
@@ -76,8 +77,7 @@ class Turn:
         self._link: Link | None = None
         self._sent = False
         self._heard = False
-        self._ahead = 0
-        self._running_elsewhere = False
+        self._ref = uuid4().hex
         self._seq = 0
         self._replay_until: float | None = None
 
@@ -158,7 +158,7 @@ class Turn:
     async def _hear(self, event: dict[str, Any]) -> bool:
         """Take one event; True when the turn is over."""
         kind, chat_id = event.get("event"), event.get("chat_id")
-        if kind == "error" and chat_id is None and self.turn_id is None:
+        if kind == "error" and self.turn_id is None and (chat_id is None or event.get("code") == "bad_metadata"):
             raise of_event(event)
         if chat_id != self.question.chat_id:
             return False
@@ -178,7 +178,6 @@ class Turn:
         return False
 
     async def _attached(self, *, running: bool, last_seq: int) -> None:
-        self._running_elsewhere = running and self.turn_id is None
         if not self._sent:
             self._seq = last_seq
         elif self._heard or running or last_seq != self._seq:
@@ -186,31 +185,30 @@ class Turn:
                 self._replay_until = asyncio.get_running_loop().time() + REPLAY_SECONDS
             return
         question = self.question
-        frame = {"type": "message", "chat_id": question.chat_id, "content": question.content}
         self._sent = True
-        await self._send(frame | ({"metadata": question.metadata} if question.metadata else {}))
+        await self._send(
+            {
+                "type": "message",
+                "chat_id": question.chat_id,
+                "content": question.content,
+                "metadata": question.metadata | {"ref": self._ref},
+            }
+        )
 
     def _before_the_turn(self, event: dict[str, Any]) -> None:
-        """Find our turn in a chat that others use as well: it starts when all that wait before it have."""
-        kind = event.get("event")
-        if kind == "queued" and not self._heard:
-            self._heard = self.waiting = True
-            self._ahead = event["position"] - 1 + (0 if self._running_elsewhere else 1)
-            self.feed.put(event)
-        elif kind == "turn_started":
-            self._heard = True
-            if self._ahead:
-                self._ahead -= 1
-                self._running_elsewhere = True
-            else:
+        """Find our turn in a chat that others use as well: the events that answer our question carry its ref."""
+        if event.get("ref") != self._ref:
+            return
+        self._heard = True
+        match event["event"]:
+            case "queued":
+                self.waiting = True
+                self.feed.put(event)
+            case "turn_started":
                 self.turn_id, self.waiting = event["turn_id"], False
                 self._put(event)
-        elif kind == "error" and event.get("turn_id") is None:
-            if not self._ahead:
+            case "error":
                 raise of_event(event)
-            self._ahead -= 1
-        elif kind in ("done", "error"):
-            self._running_elsewhere = False
 
     async def _within_the_turn(self, event: dict[str, Any]) -> bool:
         kind = event["event"]

@@ -60,6 +60,7 @@ class Metadata(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     llm: ModelChoice | None = None
+    ref: str | None = Field(None, max_length=64, description="comes back in the events that answer this message")
     mentioned_skills: tuple[SkillMention, ...] = ()
     selected_mcp_connectors: tuple[ConnectorSelection, ...] = ()
     context: tuple[ContextItem, ...] = ()
@@ -210,6 +211,7 @@ def parse_metadata(value: object) -> Metadata:
     targets = _selection(servers, "selected_mcp_connectors", "server", SERVER_NAME)
     return Metadata(
         llm=_llm(value.get("llm")),
+        ref=_ref(value.get("ref")),
         mentioned_skills=tuple(SkillMention(name=name, label=label) for name, label in names.items()),
         selected_mcp_connectors=tuple(
             ConnectorSelection(server=name, label=label) for name, label in targets.items()
@@ -258,6 +260,12 @@ def _llm(value: object) -> ModelChoice | None:
     if not 1 <= len(model.strip()) <= 256:
         raise BadMetadata("llm.model is invalid")
     return ModelChoice(provider=value["provider"], model=model.strip())
+
+
+def _ref(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and len(value) <= 64):
+        return value
+    raise BadMetadata("ref must be a string of at most 64 characters")
 
 
 def _context(value: object) -> tuple[ContextItem, ...]:

@@ -17,6 +17,9 @@ StopReason = Literal["answered", "cancelled", "budget", "loop", "suppressed"]
 Provider = Literal["openai_compatible", "ollama", "starter"]
 
 
+REF: Any = Field(None, description="the `ref` of the message that this answers")
+
+
 class ModelChoice(BaseModel):
     """Which model of which provider answers."""
 
@@ -67,6 +70,7 @@ class Steered(Event):
 class Queued(Event):
     event: Literal["queued"] = "queued"
     position: int = Field(description="1 is the next to run")
+    ref: str | None = REF
 
 
 class SessionUpdated(Event):
@@ -79,6 +83,7 @@ class TurnStarted(Event):
     event: Literal["turn_started"] = "turn_started"
     llm: ModelChoice
     user_cursor: int
+    ref: str | None = REF
 
 
 class Delta(Event):
@@ -181,10 +186,20 @@ class Error(Event):
     detail: str
     retryable: bool = False
     retry_after: float | None = None
+    ref: str | None = REF
 
     @classmethod
-    def of(cls, error: CashCodeError, *, chat_id: str | None = None, turn_id: str | None = None) -> Error:
-        return cls(chat_id=chat_id, turn_id=turn_id, **error.as_dict())
+    def of(
+        cls,
+        error: CashCodeError,
+        *,
+        chat_id: str | None = None,
+        turn_id: str | None = None,
+        ref: str | None = None,
+    ) -> Error:
+        fields = error.as_dict()
+        known = {name: fields[name] for name in ("code", "detail", "retryable", "retry_after") if name in fields}
+        return cls(chat_id=chat_id, turn_id=turn_id, ref=ref, **known)
 
 
 AnyEvent = Annotated[
