@@ -13,15 +13,21 @@ from functools import cache
 from pathlib import Path
 
 DOMAIN = "cashcode_jupyter"
+VARIABLES = ("CASHCODE_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 LOCALE_DIR = Path(__file__).parent / "locale"
 
 
 def language() -> str:
     """The wanted language: `CASHCODE_LANG`, else the process's locale, e.g. `zh_CN`; `en` when neither says."""
-    for name in ("CASHCODE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+    for name in VARIABLES:
         value = os.environ.get(name, "").partition(".")[0]
         if value and value not in ("C", "POSIX"):
             return value.replace("-", "_")
+    return _process_language()
+
+
+@cache
+def _process_language() -> str:
     return (locale.getlocale()[0] or "en").replace("-", "_")
 
 

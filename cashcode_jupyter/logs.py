@@ -135,14 +135,16 @@ class OffLoop(logging.handlers.QueueHandler):
     The ids are those of the moment of logging. When the thread is `MAX_WAITING` records behind, new ones are lost.
     """
 
-    queue: queue.Queue[logging.LogRecord]
+    def __init__(self, waiting: queue.Queue[logging.LogRecord]) -> None:
+        super().__init__(waiting)
+        self._waiting = waiting
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
         record.ids = {name: value for name, variable in _IDS.items() if (value := variable.get())}
         return record
 
     def handleError(self, record: logging.LogRecord) -> None:
-        if not self.queue.full():
+        if not self._waiting.full():
             super().handleError(record)
 
 
@@ -166,8 +168,9 @@ def start(settings: Settings, redact: Callable[[str], str] = str, *, console: bo
         handlers.append(shown)
     for handler in handlers:
         handler.setFormatter(JsonLines(redact))
-    entrance = OffLoop(queue.Queue(MAX_WAITING))
-    listener = logging.handlers.QueueListener(entrance.queue, *handlers, respect_handler_level=True)
+    waiting: queue.Queue[logging.LogRecord] = queue.Queue(MAX_WAITING)
+    entrance = OffLoop(waiting)
+    listener = logging.handlers.QueueListener(waiting, *handlers, respect_handler_level=True)
     listener.start()
     root.addHandler(entrance)
     root.setLevel(logging.DEBUG)

@@ -99,8 +99,8 @@ class Journal:
 
     def add(self, event: Event) -> None:
         self.seq += 1
-        stamped = event.model_copy(update={"chat_id": self.chat_id, "seq": self.seq})
-        self._entries.append(_Single(self.seq, encode(stamped.payload())))
+        payload = event.payload() | {"chat_id": self.chat_id, "seq": self.seq}
+        self._entries.append(_Single(self.seq, encode(payload)))
 
     def add_text(self, kind: str, text: str, *, stream_id: int, turn_id: str) -> None:
         """One piece of an answer (`kind` "delta") or of the model's thoughts ("reasoning")."""

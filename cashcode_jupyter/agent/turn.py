@@ -308,8 +308,7 @@ class Turn:
         tally = self._tally
         if completion.prompt_tokens is None or completion.completion_tokens is None:
             tally.estimated = True
-        tools_text = {"content": str(tools) if tools else ""}
-        tally.prompt = completion.prompt_tokens or estimate_tokens([*messages, tools_text])
+        tally.prompt = completion.prompt_tokens or estimate_tokens([*messages, _as_message(tools)])
         tally.prompt_sum += tally.prompt
         tally.completion += completion.completion_tokens or estimate_tokens(
             [{"content": completion.text + completion.reasoning}]
@@ -371,3 +370,8 @@ class Turn:
 
     def _publish(self, event: Any) -> None:
         self.parts.bus.publish(self.chat.chat_id, event)
+
+
+def _as_message(tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The tools as something whose size can be estimated."""
+    return {"content": str(tools) if tools else ""}

@@ -33,7 +33,7 @@ from cashcode_jupyter.protocol.errors import LlmError, LlmModelNotFound, LlmNotC
 from cashcode_jupyter.protocol.events import ModelChoice
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from cashcode_jupyter.llm.endpoints import ModelClient
 
 __all__ = ["Completion", "ModelRequest", "Models", "Starter", "ToolCallDraft"]
 
@@ -170,7 +170,7 @@ class Models:
     @asynccontextmanager
     async def _client(
         self, choice: ModelChoice, answered: Callable[[], bool] = lambda: False
-    ) -> AsyncIterator[AsyncOpenAI]:
+    ) -> AsyncIterator[ModelClient]:
         if choice.provider == "starter":
             endpoint = Endpoint(await self._starter.endpoint(), self._starter.api_key)
         else:

@@ -21,7 +21,7 @@ from cashcode_jupyter.llm.sse import LONGEST_EVENT, EventDecoder, parse_body
 from cashcode_jupyter.protocol.errors import LlmProtocol, LlmTimeout
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from cashcode_jupyter.llm.endpoints import ModelClient
 
 AFTER_DONE = 0.2
 AFTER_FINISH = 5.0
@@ -63,7 +63,7 @@ class _Clock:
             self._timer.reschedule(max(self._start + self._patience.first, now + pause))
 
 
-async def stream_once(client: AsyncOpenAI, body: bytes, answer: Accumulator, patience: Patience) -> Completion:
+async def stream_once(client: ModelClient, body: bytes, answer: Accumulator, patience: Patience) -> Completion:
     """Send `body` to `/chat/completions` and feed the answer; cancelling closes the connection.
 
     Raises `LlmTimeout` and `LlmProtocol`, what the accumulator raises, and the exceptions of openai and httpx2 for
@@ -74,13 +74,7 @@ async def stream_once(client: AsyncOpenAI, body: bytes, answer: Accumulator, pat
     try:
         async with asyncio.timeout(patience.first) as timer:
             clock = _Clock(timer, patience)
-            response = await client.post(
-                "/chat/completions",
-                content=body,
-                options={"headers": {"Accept": "text/event-stream, application/json"}},
-                stream=True,
-                cast_to=httpx2.Response,
-            )
+            response = await client.complete(body)
             try:
                 async with aclosing(response.aiter_bytes()) as blocks:
                     return await _read(blocks, answer, clock)

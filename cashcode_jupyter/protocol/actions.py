@@ -52,7 +52,7 @@ class ContextItem(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: Literal["cell", "cells", "selection", "outline", "variable", "file"]
-    label: str = Field("", max_length=200)
+    label: str = Field(default="", max_length=200)
     text: str = Field(max_length=MAX_CONTEXT_CHARS)
 
 
@@ -60,15 +60,15 @@ class Metadata(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     llm: ModelChoice | None = None
-    ref: str | None = Field(None, max_length=64, description="comes back in the events that answer this message")
+    ref: str | None = Field(
+        default=None, max_length=64, description="comes back in the events that answer this message"
+    )
     mentioned_skills: tuple[SkillMention, ...] = ()
     selected_mcp_connectors: tuple[ConnectorSelection, ...] = ()
     context: tuple[ContextItem, ...] = ()
 
 
-class Action(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Action(BaseModel, frozen=True):
     type: str
 
 
@@ -83,7 +83,7 @@ class NewChat(Action):
 class Attach(Action):
     type: Literal["attach"] = "attach"
     chat_id: str
-    after_seq: int | None = Field(None, ge=0)
+    after_seq: int | None = Field(default=None, ge=0)
 
 
 class Message(Action):

@@ -17,7 +17,7 @@ StopReason = Literal["answered", "cancelled", "budget", "loop", "suppressed"]
 Provider = Literal["openai_compatible", "ollama", "starter"]
 
 
-REF: Any = Field(None, description="the `ref` of the message that this answers")
+REF: Any = Field(default=None, description="the `ref` of the message that this answers")
 
 
 class ModelChoice(BaseModel):
@@ -29,10 +29,8 @@ class ModelChoice(BaseModel):
     model: str = Field(min_length=1, max_length=256)
 
 
-class Event(BaseModel):
+class Event(BaseModel, frozen=True):
     """Base of all events; fields that are None are left out of the JSON."""
-
-    model_config = ConfigDict(frozen=True)
 
     event: str
     chat_id: str | None = None
@@ -134,7 +132,7 @@ class ToolResult(Event):
     ok: bool
     result: str = Field(description="preview, at most 2,000 characters")
     truncated: bool = False
-    spill: str | None = Field(None, description="`results/<call_id>.txt` when the whole result is on disk")
+    spill: str | None = Field(default=None, description="`results/<call_id>.txt` when the whole result is on disk")
     duration_sec: float
     stream_id: int
 
@@ -144,7 +142,7 @@ class Usage(Event):
     prompt_tokens: int
     completion_tokens: int
     context_window: int | None = None
-    estimated: bool = Field(False, description="counted by us because the server sent no usage")
+    estimated: bool = Field(default=False, description="counted by us because the server sent no usage")
 
 
 class Retrying(Event):

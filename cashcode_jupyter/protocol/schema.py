@@ -8,12 +8,17 @@ from cashcode_jupyter.protocol.actions import ACTIONS
 from cashcode_jupyter.protocol.errors import ERROR_CODES
 from cashcode_jupyter.protocol.events import EVENTS
 
+REF_TEMPLATE = "#/$defs/{model}"
+
 
 def json_schema() -> dict[str, Any]:
     """One JSON Schema (draft 2020-12) with `Action`, `Event` and `ErrorCode` under `$defs`."""
     definitions: dict[str, Any] = {}
-    for name, adapter, mode in (("Action", ACTIONS, "validation"), ("Event", EVENTS, "serialization")):
-        schema = adapter.json_schema(mode=mode, ref_template="#/$defs/{model}")
+    schemas = {
+        "Action": ACTIONS.json_schema(mode="validation", ref_template=REF_TEMPLATE),
+        "Event": EVENTS.json_schema(mode="serialization", ref_template=REF_TEMPLATE),
+    }
+    for name, schema in schemas.items():
         definitions |= schema.pop("$defs", {})
         definitions[name] = schema
     definitions["ErrorCode"] = {"enum": list(ERROR_CODES), "type": "string"}
