@@ -10,7 +10,7 @@ import json
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from cashcode_jupyter.protocol.errors import (
     BadFrame,
@@ -32,33 +32,25 @@ MAX_CONTEXT_CHARS = 100_000
 PROVIDERS = ("openai_compatible", "ollama", "starter")
 
 
-class SkillMention(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class SkillMention(BaseModel, frozen=True):
     name: str
     label: str | None = None
 
 
-class ConnectorSelection(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class ConnectorSelection(BaseModel, frozen=True):
     server: str
     label: str | None = None
 
 
-class ContextItem(BaseModel):
+class ContextItem(BaseModel, frozen=True):
     """Something the door attaches for the model to see as data: notebook cells, a selection, a variable."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: Literal["cell", "cells", "selection", "outline", "variable", "file"]
     label: str = Field(default="", max_length=200)
     text: str = Field(max_length=MAX_CONTEXT_CHARS)
 
 
-class Metadata(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Metadata(BaseModel, frozen=True):
     llm: ModelChoice | None = None
     ref: str | None = Field(
         default=None, max_length=64, description="comes back in the events that answer this message"
@@ -72,41 +64,41 @@ class Action(BaseModel, frozen=True):
     type: str
 
 
-class Ping(Action):
+class Ping(Action, frozen=True):
     type: Literal["ping"] = "ping"
 
 
-class NewChat(Action):
+class NewChat(Action, frozen=True):
     type: Literal["new_chat"] = "new_chat"
 
 
-class Attach(Action):
+class Attach(Action, frozen=True):
     type: Literal["attach"] = "attach"
     chat_id: str
     after_seq: int | None = Field(default=None, ge=0)
 
 
-class Message(Action):
+class Message(Action, frozen=True):
     type: Literal["message"] = "message"
     chat_id: str
     content: str
     metadata: Metadata = Metadata()
 
 
-class Cancel(Action):
+class Cancel(Action, frozen=True):
     """`stop` is the seed's second name for it."""
 
     type: Literal["cancel", "stop"] = "cancel"
     chat_id: str
 
 
-class Steer(Action):
+class Steer(Action, frozen=True):
     type: Literal["steer"] = "steer"
     chat_id: str
     content: str
 
 
-class Approval(Action):
+class Approval(Action, frozen=True):
     type: Literal["approval"] = "approval"
     chat_id: str
     call_id: str = Field(min_length=1, max_length=256)
@@ -114,7 +106,7 @@ class Approval(Action):
     scope: Literal["once", "turn", "chat"] = "once"
 
 
-class Retry(Action):
+class Retry(Action, frozen=True):
     type: Literal["retry"] = "retry"
     chat_id: str
     from_cursor: int = Field(ge=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from cashcode_jupyter.protocol.errors import CashCodeError, ErrorCode
 
@@ -20,10 +20,8 @@ Provider = Literal["openai_compatible", "ollama", "starter"]
 REF: Any = Field(default=None, description="the `ref` of the message that this answers")
 
 
-class ModelChoice(BaseModel):
+class ModelChoice(BaseModel, frozen=True):
     """Which model of which provider answers."""
-
-    model_config = ConfigDict(frozen=True)
 
     provider: Provider
     model: str = Field(min_length=1, max_length=256)
@@ -41,64 +39,64 @@ class Event(BaseModel, frozen=True):
         return self.model_dump(mode="json", exclude_none=True)
 
 
-class Ready(Event):
+class Ready(Event, frozen=True):
     event: Literal["ready"] = "ready"
     client_id: str
 
 
-class Attached(Event):
+class Attached(Event, frozen=True):
     event: Literal["attached"] = "attached"
     running: bool = False
     last_seq: int = 0
     title: str = ""
 
 
-class Pong(Event):
+class Pong(Event, frozen=True):
     event: Literal["pong"] = "pong"
 
 
-class StopAck(Event):
+class StopAck(Event, frozen=True):
     event: Literal["stop_ack"] = "stop_ack"
 
 
-class Steered(Event):
+class Steered(Event, frozen=True):
     event: Literal["steered"] = "steered"
 
 
-class Queued(Event):
+class Queued(Event, frozen=True):
     event: Literal["queued"] = "queued"
     position: int = Field(description="1 is the next to run")
     ref: str | None = REF
 
 
-class SessionUpdated(Event):
+class SessionUpdated(Event, frozen=True):
     event: Literal["session_updated"] = "session_updated"
     title: str
     updated_at: str = Field(description="ISO 8601 with offset")
 
 
-class TurnStarted(Event):
+class TurnStarted(Event, frozen=True):
     event: Literal["turn_started"] = "turn_started"
     llm: ModelChoice
     user_cursor: int
     ref: str | None = REF
 
 
-class Delta(Event):
+class Delta(Event, frozen=True):
     event: Literal["delta"] = "delta"
     text: str
     stream_id: int
     first_seq: int | None = None
 
 
-class Reasoning(Event):
+class Reasoning(Event, frozen=True):
     event: Literal["reasoning"] = "reasoning"
     text: str
     stream_id: int
     first_seq: int | None = None
 
 
-class ToolCall(Event):
+class ToolCall(Event, frozen=True):
     event: Literal["tool_call"] = "tool_call"
     call_id: str
     tool_name: str
@@ -107,7 +105,7 @@ class ToolCall(Event):
     stream_id: int
 
 
-class ApprovalRequest(Event):
+class ApprovalRequest(Event, frozen=True):
     event: Literal["approval_request"] = "approval_request"
     call_id: str
     tool_name: str
@@ -117,7 +115,7 @@ class ApprovalRequest(Event):
     expires_at: str
 
 
-class ApprovalResolved(Event):
+class ApprovalResolved(Event, frozen=True):
     event: Literal["approval_resolved"] = "approval_resolved"
     call_id: str
     decision: Literal["allow", "deny"]
@@ -125,7 +123,7 @@ class ApprovalResolved(Event):
     reason: Literal["user", "timeout", "cancelled", "unattended"] = "user"
 
 
-class ToolResult(Event):
+class ToolResult(Event, frozen=True):
     event: Literal["tool_result"] = "tool_result"
     call_id: str
     tool_name: str
@@ -137,7 +135,7 @@ class ToolResult(Event):
     stream_id: int
 
 
-class Usage(Event):
+class Usage(Event, frozen=True):
     event: Literal["usage"] = "usage"
     prompt_tokens: int
     completion_tokens: int
@@ -145,7 +143,7 @@ class Usage(Event):
     estimated: bool = Field(default=False, description="counted by us because the server sent no usage")
 
 
-class Retrying(Event):
+class Retrying(Event, frozen=True):
     """The model request failed before its first byte and is tried again after `delay_sec`."""
 
     event: Literal["retrying"] = "retrying"
@@ -155,22 +153,20 @@ class Retrying(Event):
     delay_sec: float
 
 
-class StreamEnd(Event):
+class StreamEnd(Event, frozen=True):
     event: Literal["stream_end"] = "stream_end"
     stream_id: int
 
 
-class TurnUsage(BaseModel):
+class TurnUsage(BaseModel, frozen=True):
     """Tokens of a whole turn: the sum over its model requests."""
-
-    model_config = ConfigDict(frozen=True)
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     estimated: bool = False
 
 
-class Done(Event):
+class Done(Event, frozen=True):
     event: Literal["done"] = "done"
     duration_sec: float
     stop_reason: StopReason
@@ -178,7 +174,7 @@ class Done(Event):
     tool_calls: int = 0
 
 
-class Error(Event):
+class Error(Event, frozen=True):
     event: Literal["error"] = "error"
     code: ErrorCode
     detail: str
