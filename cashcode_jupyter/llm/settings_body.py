@@ -43,7 +43,7 @@ class OllamaBody(BaseModel):
     base_url: str | None = None
 
 
-class DefaultBody(ModelChoice):
+class DefaultBody(ModelChoice, frozen=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
