@@ -63,18 +63,22 @@ def status(session: Session, rest: str) -> None:
 
 def help_text() -> str:
     return _(
-        """%%cashcode [options]          ask; the question is the text below this line
-  --chat NAME|ID              in that chat, this once     --new    in a new chat from now on
-  --model PROVIDER:MODEL      with that model, this once  --bg     answer while other cells run
-  --context above|N|all       with cells that ran before  --insert code as the next cell
-  --var NAME                  with a variable's summary   --json   print the events
-%cashcode model [PROVIDER:MODEL]   show the models, or use one in this notebook
-%cashcode chats                    list the chats
-%cashcode chat NAME                go on in that chat
-%cashcode stop                     stop what this kernel asked for
-%cashcode memory                   what is remembered across chats
-In Python (import cashcode_jupyter as cashcode):
-  cashcode.ask("…")   await cashcode.aask("…")   cashcode.Chat("name").ask("…")"""
+        """%%cashcode [options]             ask; the question is the text below
+  --chat NAME, --new             in another chat; in a fresh one from now on
+  --var NAME                     with a summary of a variable
+  --context above|N|all          with cells that ran before
+  --model PROVIDER:MODEL         with that model, this once
+  --bg                           answer while other cells run
+  --insert                       put the answer's code into the next cell
+  --json                         print the events
+%cashcode model [PROVIDER:MODEL] show the models, or use one in this notebook
+%cashcode chats                  list the chats
+%cashcode chat NAME              go on in that chat
+%cashcode stop                   stop what this kernel asked for
+%cashcode memory                 what is remembered across chats
+
+In Python: import cashcode_jupyter as cashcode
+  cashcode.ask("…"), await cashcode.aask("…"), cashcode.Chat("name").ask("…")"""
     )
 
 
