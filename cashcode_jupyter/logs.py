@@ -13,6 +13,7 @@ import logging
 import logging.handlers
 import os
 import queue
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,6 +28,7 @@ from cashcode_jupyter.protocol.errors import StorageError
 ROOT = "cashcode"
 FILE_NAME = "cashcode.log"
 MAX_WAITING = 10_000
+GATHER = 0.02
 _IDS: dict[str, ContextVar[str | None]] = {
     name: ContextVar(name, default=None) for name in ("request_id", "chat_id", "turn_id")
 }
@@ -148,6 +150,18 @@ class OffLoop(logging.handlers.QueueHandler):
             super().handleError(record)
 
 
+class Batches(logging.handlers.QueueListener):
+    """Lets a few lines gather before it writes, so that the writing does not compete with what is just happening."""
+
+    def dequeue(self, block: bool) -> logging.LogRecord:
+        try:
+            return self.queue.get_nowait()
+        except queue.Empty:
+            record = self.queue.get(block)
+            time.sleep(GATHER)
+            return record
+
+
 def start(settings: Settings, redact: Callable[[str], str] = str, *, console: bool = True) -> Callable[[], None]:
     """Open the log; returns what closes it (twice is once). `StorageError` when the file cannot be written."""
     root = logging.getLogger(ROOT)
@@ -170,7 +184,7 @@ def start(settings: Settings, redact: Callable[[str], str] = str, *, console: bo
         handler.setFormatter(JsonLines(redact))
     waiting: queue.Queue[logging.LogRecord] = queue.Queue(MAX_WAITING)
     entrance = OffLoop(waiting)
-    listener = logging.handlers.QueueListener(waiting, *handlers, respect_handler_level=True)
+    listener = Batches(waiting, *handlers, respect_handler_level=True)
     listener.start()
     root.addHandler(entrance)
     root.setLevel(logging.DEBUG)

@@ -41,13 +41,13 @@ class Bus:
         """Tell everybody who watches the chat; its journal must be open."""
         self._journals[chat_id].add(event)
         for reader in self._readers.get(chat_id, ()):
-            reader.wake(urgent=True)
+            reader.notice(chat_id, urgent=True)
 
     def publish_text(self, chat_id: str, kind: str, text: str, *, stream_id: int, turn_id: str) -> None:
         """The fast path of a model's stream: no model object for each piece."""
         self._journals[chat_id].add_text(kind, text, stream_id=stream_id, turn_id=turn_id)
         for reader in self._readers.get(chat_id, ()):
-            reader.wake(urgent=False)
+            reader.notice(chat_id, urgent=False)
 
     def subscribe(self) -> Subscription:
         return Subscription(self)
@@ -85,6 +85,7 @@ class Subscription:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._positions: dict[str, int | None] = {}
+        self._unread: dict[str, None] = {}
         self._replies: deque[bytes] = deque()
         self._news = asyncio.Event()
         self._urgent = asyncio.Event()
@@ -102,7 +103,7 @@ class Subscription:
         elif chat_id not in self._positions:
             self._positions[chat_id] = journal.seq if journal else None
         self._bus._add_reader(chat_id, self)
-        self.wake(urgent=True)
+        self.notice(chat_id, urgent=True)
 
     def rewind(self, chat_id: str) -> None:
         """The chat's journal is gone; whatever follows is new."""
@@ -111,9 +112,14 @@ class Subscription:
     def reply(self, event: Event) -> None:
         """An answer for this reader alone; it comes before the chat's events that are not sent yet."""
         self._replies.append(encode(event.payload()))
-        self.wake(urgent=True)
+        self._wake(urgent=True)
 
-    def wake(self, *, urgent: bool) -> None:
+    def notice(self, chat_id: str, *, urgent: bool) -> None:
+        """There is something to read in this chat; text alone is not urgent."""
+        self._unread[chat_id] = None
+        self._wake(urgent=urgent)
+
+    def _wake(self, *, urgent: bool) -> None:
         self._news.set()
         if urgent:
             self._urgent.set()
@@ -145,21 +151,28 @@ class Subscription:
             raise SlowReader("replies were not read")
         if self._replies:
             return Entry(0, self._replies.popleft(), is_text=False)
-        for chat_id, position in self._positions.items():
-            journal = self._bus.journal(chat_id)
-            if journal is None:
-                continue
+        for chat_id in list(self._unread):
+            entry = self._next_of(chat_id, hold=hold)
+            if entry is not None:
+                return entry
+        return None
+
+    def _next_of(self, chat_id: str, *, hold: bool) -> Entry | None:
+        journal = self._bus.journal(chat_id)
+        position = self._positions[chat_id]
+        if journal is not None:
             position = journal.floor if position is None else position
             if hold and journal.may_grow_after(position):
                 self._holding = True
-                continue
+                return None
             if (entry := journal.next_after(position)) is not None:
                 self._positions[chat_id] = entry.seq
                 return entry
+        del self._unread[chat_id]
         return None
 
     def close(self) -> None:
         self._closed = True
         for chat_id in self._positions:
             self._bus._remove_reader(chat_id, self)
-        self.wake(urgent=True)
+        self._wake(urgent=True)

@@ -23,7 +23,7 @@ LOG = logs.log("chat")
 Reply = Callable[[Event], None]
 LINGER = 0.3
 RENEW_EVERY = 10.0
-DESCRIBE_AFTER = 0.02
+DESCRIBE_AFTER = 0.5
 MAX_WAITING = 100
 TITLE_LENGTH = 40
 
@@ -48,7 +48,6 @@ class ChatRun:
         self._woken = asyncio.Event()
         self._quiet = asyncio.Event()
         self._describing: asyncio.Task[None] | None = None
-        self._syncing: asyncio.Task[None] | None = None
 
     async def main(self, first: PendingMessage | None, reply: Reply) -> None:
         """Run `first` after what waited from before, then all that arrives meanwhile."""
@@ -71,9 +70,7 @@ class ChatRun:
             self._parts.bus.publish(self.chat_id, Error.of(error))
         finally:
             self.closing = True
-            renewal.cancel()
-            await asyncio.gather(renewal, self._settled(), return_exceptions=True)
-            await self._sessions.release(chat)
+            await self._close(chat, renewal)
             self._parts.bus.close_idle(self.chat_id)
 
     async def accept(self, message: PendingMessage) -> bool:
@@ -117,10 +114,8 @@ class ChatRun:
                 return
 
     async def _next(self, chat: ChatLog) -> PendingMessage | None:
-        """Nothing waits: stay open for a moment. What was written survives a kill, now also a power loss."""
+        """Nothing waits: stay open for a moment, and give the disk no work that would be in the way."""
         self.idle = True
-        await self._settled()
-        self._syncing = asyncio.create_task(self._sync(chat))
         try:
             async with asyncio.timeout(LINGER):
                 await self._woken.wait()
@@ -157,7 +152,6 @@ class ChatRun:
             await self._turn.run()
         finally:
             self._turn = None
-            self._quiet.set()
 
     def _describe(self, chat: ChatLog, message: PendingMessage, choice: ModelChoice) -> None:
         """Keep the chat's model and, at its first message, its title: 40 characters with spaces collapsed."""
@@ -165,35 +159,28 @@ class ChatRun:
         if not chat.title:
             title = " ".join(message.content.split())[:TITLE_LENGTH]
             self._parts.bus.publish(self.chat_id, SessionUpdated(title=title, updated_at=logs.now()))
-        if title or choice != chat.llm:
-            self._quiet.clear()
-            self._describing = asyncio.create_task(self._write_description(chat, title, choice))
+        chat.describe(title, choice)
+        if self._describing is None:
+            self._describing = asyncio.create_task(self._write_description(chat))
 
-    async def _write_description(self, chat: ChatLog, title: str | None, choice: ModelChoice) -> None:
+    async def _write_description(self, chat: ChatLog) -> None:
+        """For a turn that takes its time; after a quick one it is written when the chat is closed."""
         try:
-            # The model's request goes first: this is in no hurry.
             async with asyncio.timeout(DESCRIBE_AFTER):
                 await self._quiet.wait()
         except TimeoutError:
-            pass
-        try:
-            if title:
-                await asyncio.to_thread(chat.set_title, title)
-            await asyncio.to_thread(chat.set_llm, choice)
-        except CashCodeError as error:
-            logs.event(LOG, logging.WARNING, "chat.not_described", code=error.code)
+            try:
+                await asyncio.to_thread(chat.write_description)
+            except CashCodeError as error:
+                logs.event(LOG, logging.WARNING, "chat.not_described", code=error.code)
 
-    async def _settled(self) -> None:
-        """Wait until what was begun on the side is done."""
+    async def _close(self, chat: ChatLog, renewal: asyncio.Task[None]) -> None:
+        """What was written survives a kill already; now it shall survive a power loss."""
         self._quiet.set()
-        tasks = [task for task in (self._describing, self._syncing) if task is not None]
-        self._describing = self._syncing = None
-        if tasks:
-            await asyncio.wait(tasks)
-
-    async def _sync(self, chat: ChatLog) -> None:
+        renewal.cancel()
+        await asyncio.gather(renewal, *([self._describing] if self._describing else []), return_exceptions=True)
         try:
-            await chat.sync()
+            await self._sessions.settle(chat)
         except CashCodeError as error:
             self._parts.bus.publish(self.chat_id, Error.of(error))
 

@@ -1,4 +1,4 @@
-"""What happened in one chat since its last turn began, in order and encoded once.
+"""What happened in one chat, in its running turn and a little before, in order and encoded once.
 
 A subscriber is only a position in this list, so a slow one costs nothing and holds nobody up. Deltas in a row
 stay one run of pieces: reading from any position joins exactly the pieces that were not seen yet.
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from cashcode_jupyter.protocol.events import Event
 
+MAX_OLD_BYTES = 128 << 10
 MAX_FINISHED_BYTES = 4 << 20
 
 
@@ -87,11 +88,12 @@ class Journal:
         self._turn_first_seq = seq + 1
 
     def begin_turn(self) -> None:
-        """A new turn starts: what is older than the turn before it is forgotten."""
-        self._forget(self._turn_first_seq - 1)
-        self._turn_first_seq = self.seq + 1
-        if sum(entry.size for entry in self._entries) > MAX_FINISHED_BYTES:
+        """A new turn starts. Earlier ones stay while they are small, so that no reader is ever just too late."""
+        if self._size() > MAX_OLD_BYTES:
+            self._forget(self._turn_first_seq - 1)
+        if self._size() > MAX_FINISHED_BYTES:
             self._forget(self.seq)
+        self._turn_first_seq = self.seq + 1
 
     def forget_finished(self) -> None:
         """Nobody listens and no turn runs: drop the events, keep the number."""
@@ -142,6 +144,9 @@ class Journal:
         if after_seq > self.seq:
             return start
         return max(after_seq, start, self.floor)
+
+    def _size(self) -> int:
+        return sum(entry.size for entry in self._entries)
 
     def _index_after(self, seq: int) -> int:
         return bisect_right(self._entries, seq, key=lambda entry: entry.last_seq)

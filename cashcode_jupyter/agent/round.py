@@ -85,7 +85,7 @@ class ToolRound:
         self._redactor = redactor
         self._workspace = workspace
         self._guard = LoopGuard()
-        self._used_ids = {call["id"] for message in chat.messages for call in message.get("tool_calls") or ()}
+        self._used_ids: set[str] | None = None
         self._calls: list[_Call] = []
 
     async def run(self, completion: Completion, turn_id: str) -> str | None:
@@ -140,6 +140,9 @@ class ToolRound:
             return _Call(call_id, draft.name, _as_object(draft.arguments), spec, problem=problem.text)
 
     def _own_id(self, call_id: str) -> str:
+        if self._used_ids is None:
+            calls = (call for message in self._chat.messages for call in message.get("tool_calls") or ())
+            self._used_ids = {call["id"] for call in calls}
         if SAFE_ID.fullmatch(call_id) is None or call_id in self._used_ids:
             call_id = f"call_{uuid4().hex[:12]}"
         self._used_ids.add(call_id)

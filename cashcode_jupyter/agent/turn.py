@@ -17,8 +17,9 @@ from typing import Any
 from uuid import uuid4
 
 from cashcode_jupyter import logs
-from cashcode_jupyter.agent import prompt, wire
+from cashcode_jupyter.agent import prompt
 from cashcode_jupyter.agent.bus import Bus
+from cashcode_jupyter.agent.render import Rendering
 from cashcode_jupyter.agent.round import ToolRound
 from cashcode_jupyter.agent.speech import Speech
 from cashcode_jupyter.agent.window import estimate_tokens, first_shown
@@ -77,6 +78,7 @@ class ChatView:
     system: str | None = None
     first_shown: int = 0
     log: ChatLog | None = None
+    rendering: Rendering = field(default_factory=Rendering)
 
     def follow(self, chat: ChatLog) -> None:
         """A chat that was loaded anew has other messages, so the window begins at its first."""
@@ -206,12 +208,11 @@ class Turn:
         system = self._system(bool(tools), profile)
         overhead = estimate_tokens([{"content": system}, {"content": str(tools) if tools else ""}])
         self.view.first_shown = first_shown(self.chat.messages, self._tally.window, self.view.first_shown, overhead)
-        messages = [{"role": "system", "content": system}, *self.chat.messages[self.view.first_shown :]]
-        if not with_tools:
-            messages.append({"role": "user", "content": prompt.BUDGET_NOTE})
+        messages, first = self.chat.messages, self.view.first_shown
+        note = "" if with_tools else prompt.BUDGET_NOTE
 
         def render(profile: Profile) -> bytes:
-            return wire.encode(wire.outgoing(messages, profile))
+            return self.view.rendering.render(system, messages, first, profile, note)
 
         self._speech.begin()
         request = ModelRequest(choice=self.choice, messages=render, tools=tools)
@@ -224,7 +225,7 @@ class Turn:
             )
         finally:
             self._speech.end()
-        self._count(completion, messages, tools)
+        self._count(completion, system, tools)
         if completion.finish_reason == "content_filter" and not completion.tool_calls:
             raise LlmContentFilter(_("The model's provider withheld this answer by its content rules."))
         if not with_tools:
@@ -247,6 +248,8 @@ class Turn:
         return self.view.system
 
     async def _context_window(self) -> int | None:
+        if self.choice.provider == "openai_compatible":
+            return self.parts.models.profile(self.choice).context_window
         try:
             async with asyncio.timeout(WINDOW_WAIT):
                 return await self.parts.models.context_window(self.choice)
@@ -302,13 +305,13 @@ class Turn:
         )
         logs.event(LOG, logging.WARNING, "model.retrying", code=error.code, attempt=attempt, delay_sec=delay)
 
-    def _count(
-        self, completion: Completion, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
-    ) -> None:
+    def _count(self, completion: Completion, system: str, tools: Sequence[dict[str, Any]]) -> None:
         tally = self._tally
         if completion.prompt_tokens is None or completion.completion_tokens is None:
             tally.estimated = True
-        tally.prompt = completion.prompt_tokens or estimate_tokens([*messages, _as_message(tools)])
+        tally.prompt = completion.prompt_tokens or estimate_tokens(
+            [{"content": system}, *self.chat.messages[self.view.first_shown :], _as_message(tools)]
+        )
         tally.prompt_sum += tally.prompt
         tally.completion += completion.completion_tokens or estimate_tokens(
             [{"content": completion.text + completion.reasoning}]

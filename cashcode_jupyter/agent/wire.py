@@ -25,14 +25,26 @@ GO_ON = "(Please go on.)"
 def outgoing(messages: Iterable[Message], profile: Profile) -> list[Message]:
     """The messages of a request, from a history of OpenAI-shaped messages, by the rules of one model server."""
     system, rest = _split_system(messages)
-    legal = _alternate(_pair(rest))
-    if not legal or legal[0]["role"] != "user":
-        legal.insert(0, {"role": "user", "content": EARLIER})
-    if legal[-1]["role"] == "assistant":
-        legal.append({"role": "user", "content": GO_ON})
+    made = ended(legal(rest, set()))
+    if made[0]["role"] != "user":
+        made.insert(0, {"role": "user", "content": EARLIER})
     if system:
-        legal.insert(0, {"role": "system", "content": system})
-    return [_dress(message, profile) for message in legal]
+        made.insert(0, {"role": "system", "content": system})
+    return [dress(message, profile) for message in made]
+
+
+def legal(messages: Sequence[Message], used: set[str]) -> list[Message]:
+    """Messages (no system ones) with each call answered and nobody speaking twice; `used` are ids before them."""
+    return _alternate(_pair(messages, used))
+
+
+def ended(messages: list[Message]) -> list[Message]:
+    """Legal messages with an end that a model can answer."""
+    if not messages:
+        return [{"role": "user", "content": EARLIER}]
+    if messages[-1]["role"] == "assistant":
+        return [*messages, {"role": "user", "content": GO_ON}]
+    return messages
 
 
 def encode(messages: Sequence[Message]) -> bytes:
@@ -68,10 +80,9 @@ def _split_system(messages: Iterable[Message]) -> tuple[str, list[Message]]:
     return "\n\n".join(system), rest
 
 
-def _pair(messages: list[Message]) -> list[Message]:
+def _pair(messages: Sequence[Message], used: set[str]) -> list[Message]:
     """Puts each call's result right behind it, in call order; drops orphans, fills gaps, makes ids unique."""
     results = _Results(messages)
-    used: set[str] = set()
     paired: list[Message] = []
     for position, message in enumerate(messages):
         role = message.get("role")
@@ -87,7 +98,7 @@ def _pair(messages: list[Message]) -> list[Message]:
 class _Results:
     """The tool results of a history. A result belongs to the last call of its id that stands before it."""
 
-    def __init__(self, messages: list[Message]) -> None:
+    def __init__(self, messages: Sequence[Message]) -> None:
         self._texts: dict[tuple[str, int], list[str]] = {}
         called_at: dict[str, int] = {}
         for position, message in enumerate(messages):
@@ -187,7 +198,7 @@ def _parts(content: Any) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _dress(message: Message, profile: Profile) -> Message:
+def dress(message: Message, profile: Profile) -> Message:
     """The message in the shape that this server wants: null contents, call ids, echoed reasoning."""
     if message["role"] == "assistant":
         dressed: Message = {"role": "assistant", "content": message["content"]}

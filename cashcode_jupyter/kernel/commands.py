@@ -9,11 +9,12 @@ from typing import Any
 
 from cashcode_jupyter import __version__
 from cashcode_jupyter.i18n import _
-from cashcode_jupyter.kernel import chats, records
+from cashcode_jupyter.kernel import records
 from cashcode_jupyter.kernel.answer import shorten
 from cashcode_jupyter.kernel.failures import BadOption, readable
 from cashcode_jupyter.kernel.options import PROVIDERS, model_choice
 from cashcode_jupyter.kernel.session import Session
+from cashcode_jupyter.protocol import chat_names
 from cashcode_jupyter.protocol.errors import CashCodeError
 
 LATER = ("forget", "skills", "mcp", "watch", "panel", "undo")
@@ -121,7 +122,7 @@ def chat(session: Session, rest: str) -> None:
     if not rest:
         _say(session.chat_id)
         return
-    session.chat_id = chats.chat_id(rest.strip("\"'") if rest[0] == rest[-1] else rest)
+    session.chat_id = chat_names.chat_id(rest.strip("\"'") if rest[0] == rest[-1] else rest)
     _say(_("This notebook now goes on in chat {chat}.").format(chat=session.chat_id))
 
 

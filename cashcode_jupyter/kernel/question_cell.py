@@ -18,6 +18,7 @@ from cashcode_jupyter.kernel.failures import readable
 from cashcode_jupyter.kernel.options import Options, parse
 from cashcode_jupyter.kernel.screen import Screen, can_ask
 from cashcode_jupyter.kernel.session import Running, Session
+from cashcode_jupyter.protocol import chat_names
 from cashcode_jupyter.protocol.errors import CashCodeError
 
 _FENCE = re.compile(
@@ -46,7 +47,7 @@ def _start(session: Session, options: Options, line: str, cell: str, *, attended
         session.chat_id = chats.new_chat_id()
     question = session.question(
         session.cells.exact_body(line, cell) if session.cells else cell,
-        chat_id=None if options.chat is None else chats.chat_id(options.chat),
+        chat_id=None if options.chat is None else chat_names.chat_id(options.chat),
         model=options.model,
         context=options.context,
         variables=options.variables,

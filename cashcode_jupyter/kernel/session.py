@@ -23,6 +23,7 @@ from cashcode_jupyter.kernel.options import context_choice, model_choice
 from cashcode_jupyter.kernel.screen import Screen, can_ask, screen
 from cashcode_jupyter.kernel.turn import Question, Turn
 from cashcode_jupyter.kernel.variables import summary
+from cashcode_jupyter.protocol import chat_names
 from cashcode_jupyter.protocol.errors import CashCodeError, MissingContent
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _question(
 ) -> Question:
     return session().question(
         prompt,
-        chat_id=None if chat is None else chats.chat_id(chat),
+        chat_id=None if chat is None else chat_names.chat_id(chat),
         model=model_choice(model),
         context=context_choice(context),
         variables=variables,
@@ -267,7 +268,7 @@ class Chat:
     """A chat of its own. The same name is the same chat in every kernel; without a name it is a new one."""
 
     def __init__(self, name: str | None = None, *, model: str | None = None) -> None:
-        self.chat_id = chats.new_chat_id() if name is None else chats.chat_id(name)
+        self.chat_id = chats.new_chat_id() if name is None else chat_names.chat_id(name)
         self.model = model
 
     def __repr__(self) -> str:

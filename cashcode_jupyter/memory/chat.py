@@ -44,6 +44,7 @@ class ChatLog:
         self.folder = folder
         self.lease: Lease | None = lease
         self._metadata_lock = threading.Lock()
+        self._described = True
         self.refresh()
         self.open_turn: str | None = None
         with ExitStack() as undo:
@@ -150,10 +151,10 @@ class ChatLog:
         self.last_seq = max(self.last_seq, last_seq)
         self.open_turn = None
 
-    async def sync(self) -> None:
-        """Wait until all of this survives a power loss."""
-        await self._ledger.sync()
-        await self._pending.sync()
+    def sync(self) -> None:
+        """Return when all of this survives a power loss. Blocks: call it in a thread."""
+        self._ledger.sync()
+        self._pending.sync()
 
     def set_title(self, title: str) -> str:
         """Give the chat a title; returns `updated_at`. Raises `BadSetting` for a blank one."""
@@ -167,6 +168,19 @@ class ChatLog:
         if choice != self.llm:
             self._update(llm=choice.model_dump())
             self.llm = choice
+
+    def describe(self, title: str | None, choice: ModelChoice) -> None:
+        """Take over the model and, if one is given, the title; `write_description` puts them on the disk."""
+        title = metadata.checked_title(title) if title else self.title
+        self._described = self._described and (title, choice) == (self.title, self.llm)
+        self.title, self.llm = title, choice
+
+    def write_description(self) -> None:
+        """Blocks; does nothing when nothing changed. Raises as `append_*`."""
+        if not self._described:
+            self._described = True
+            llm = {"llm": self.llm.model_dump()} if self.llm else {}
+            self._update(**llm, **({"title": self.title} if self.title else {}))
 
     def put_pending(self, item: PendingMessage) -> None:
         """Keep a message that waits; it survives a kill when this returns."""

@@ -65,9 +65,9 @@ class PendingFile:
         else:
             self._clear()
 
-    async def sync(self) -> None:
+    def sync(self) -> None:
         if self.items:
-            await self._ledger.sync()
+            self._ledger.sync()
 
     def close(self) -> None:
         self._ledger.close()

@@ -11,6 +11,7 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -64,6 +65,13 @@ class Sessions:
 
     async def release(self, chat: ChatLog) -> None:
         """Give the lease back; the chat stays in memory, so opening it again is cheap."""
+        await self._release(chat, _give_back)
+
+    async def settle(self, chat: ChatLog) -> None:
+        """Write its description, make all of it survive a power loss, and `release` it; raises `StorageError`."""
+        await self._release(chat, _settle)
+
+    async def _release(self, chat: ChatLog, last: Callable[[ChatLog], None]) -> None:
         async with self._lock(chat.chat_id):
             if self._chats.get(chat.chat_id) is not chat or not self._holders[chat.chat_id]:
                 return
@@ -73,9 +81,8 @@ class Sessions:
                 if chat.open_turn is not None:
                     # Its closing record could not be written; the next open reads the disk and repairs it.
                     del self._chats[chat.chat_id]
-                    await asyncio.to_thread(_abandon, chat)
-                else:
-                    await asyncio.to_thread(_give_back, chat)
+                    last = _abandon
+                await asyncio.to_thread(last, chat)
 
     async def aclose(self) -> None:
         """Give all leases back and close all files."""
@@ -93,7 +100,10 @@ class Sessions:
 
     async def listing(self, *, limit: int = 50, before: str | None = None) -> tuple[list[SessionRow], str | None]:
         """A page of chats, newest first, and the `before` of the next page, None after the last."""
-        return await asyncio.to_thread(self._listing, limit, before)
+        rows, following = await asyncio.to_thread(self._listing, limit, before)
+        # A chat that is written here may have a title that is not on the disk yet.
+        written = {row.chat_id: self._chats[row.chat_id].title for row in rows if self._holders[row.chat_id]}
+        return [replace(row, title=written.get(row.chat_id, row.title)) for row in rows], following
 
     async def messages(self, chat_id: str, *, before: int | None = None, limit: int = 50) -> list[dict[str, Any]]:
         """The newest messages before the cursor `before` as people see them, oldest first; `NotFound`."""
@@ -241,6 +251,14 @@ class Sessions:
         source, target = self._existing(chat_id), self._folder(new_chat_id)
         with storage_errors(_("the new chat")):
             folders.branch(source, from_cursor, target)
+
+
+def _settle(chat: ChatLog) -> None:
+    try:
+        chat.write_description()
+        chat.sync()
+    finally:
+        _give_back(chat)
 
 
 def _give_back(chat: ChatLog) -> None:

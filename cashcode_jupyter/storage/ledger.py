@@ -6,7 +6,6 @@ line. The last line says how far the cursors are; there is no second file that c
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import json
 import logging
@@ -77,13 +76,13 @@ class Ledger:
         self.last_cursor = cursor
         return cursor
 
-    async def sync(self) -> None:
-        """Wait until everything appended so far survives a power loss."""
+    def sync(self) -> None:
+        """Return when everything appended so far survives a power loss. Blocks: call it in a thread."""
         if self._fd is None:
             return
         fd, new = os.dup(self._fd), self._new
         self._new = False
-        await asyncio.to_thread(self._sync, fd, new)
+        self._sync(fd, new)
 
     def backwards(self) -> Iterator[dict[str, Any]]:
         """The records, newest first; what comes first is read first, in bounded blocks."""

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from cashcode_jupyter.agent.bus import MAX_REPLIES, TICK, Bus
-from cashcode_jupyter.agent.journal import SlowReader
+from cashcode_jupyter.agent.journal import MAX_OLD_BYTES, SlowReader
 from cashcode_jupyter.protocol.events import Pong, StreamEnd
 
 
@@ -73,7 +73,7 @@ async def test_a_reader_that_fell_behind_the_journal_is_told_to_attach_again():
     reader.watch("a")
     for _ in range(3):
         journal.begin_turn()
-        bus.publish("a", Pong())
+        say(bus, "x" * MAX_OLD_BYTES + "y")
     with pytest.raises(SlowReader):
         await take(reader.frames(), 1)
 

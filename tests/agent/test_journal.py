@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cashcode_jupyter.agent.journal import MAX_FINISHED_BYTES, Journal, SlowReader
+from cashcode_jupyter.agent.journal import MAX_FINISHED_BYTES, MAX_OLD_BYTES, Journal, SlowReader
 from cashcode_jupyter.protocol.events import EVENTS, Pong, StreamEnd
 
 
@@ -83,12 +83,20 @@ def test_whatever_the_pace_a_reader_sees_every_number_once_and_all_text(script, 
     assert text == expected.encode("utf-8", "replace").decode()
 
 
-def test_two_turns_are_kept_and_older_ones_forgotten():
+def test_small_turns_are_kept_so_that_no_reader_is_just_too_late():
+    journal = Journal("a")
+    for turn in range(5):
+        journal.begin_turn()
+        say(journal, f"answer {turn}")
+    assert [frame["text"] for frame in read_from(journal, 0)] == [f"answer {turn}" for turn in range(5)]
+
+
+def test_of_larger_turns_the_last_two_are_kept():
     journal = Journal("a")
     for turn in range(3):
         journal.begin_turn()
-        say(journal, f"answer {turn}")
-    assert [frame["text"] for frame in read_from(journal, journal.floor)] == ["answer 1", "answer 2"]
+        say(journal, str(turn) * (MAX_OLD_BYTES + 1))
+    assert [frame["text"][0] for frame in read_from(journal, journal.floor)] == ["1", "2"]
     with pytest.raises(SlowReader):
         journal.next_after(0)
 

@@ -5,6 +5,8 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cashcode_jupyter.agent import wire
+from cashcode_jupyter.agent.render import Rendering
 from cashcode_jupyter.agent.wire import EARLIER, GO_ON, MISSING_RESULT, encode, outgoing
 from cashcode_jupyter.llm.profiles import Profile
 from cashcode_jupyter.testing.strict import check
@@ -148,3 +150,27 @@ def test_reasoning_is_sent_back_only_where_the_server_wants_it():
 def test_the_users_words_pass_byte_for_byte():
     text = "{braces} $x  trailing  \n\n\t" + "é漢😀" * 1000
     assert json.loads(encode(outgoing([user(text)], OPENAI)))[0]["content"] == text
+
+
+@settings(max_examples=400)
+@given(messages, st.sets(st.integers(0, 12)), st.sampled_from([OPENAI, MISTRAL]))
+def test_rendering_a_growing_history_gives_the_same_bytes_as_rendering_it_whole(history, stops, profile):
+    rendering, grown = Rendering(), []
+    history = [message for message in history if message["role"] not in ("system", "developer")]
+    for position, message in enumerate(history):
+        grown.append(message)
+        if position in stops or position == len(history) - 1:
+            whole = encode(outgoing([{"role": "system", "content": "S"}, *grown], profile))
+            assert rendering.render("S", grown, 0, profile) == whole
+
+
+def test_a_long_history_is_rendered_only_at_its_end(monkeypatch):
+    history = [user("one"), assistant("two")] * 500
+    rendering = Rendering()
+    rendering.render("S", history, 0, OPENAI)
+    rendered: list[int] = []
+    original = wire.dress
+    monkeypatch.setattr(wire, "dress", lambda message, profile: rendered.append(1) or original(message, profile))
+    history += [user("three"), assistant("four"), user("five")]
+    rendering.render("S", history, 0, OPENAI)
+    assert len(rendered) < 10

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,11 @@ def test_the_context_is_what_the_model_knows_and_the_memory_allows(
     trained: int | None, kv_bytes: int | None, memory: int | None, size: int
 ) -> None:
     assert context_size(file_of(trained, kv_bytes), memory) == size
+
+
+def test_the_tiny_model_gets_a_small_context() -> None:
+    tiny = replace(file_of(8192, 23_040), tiny=True)
+    assert context_size(tiny, 20 << 30) == 4096
 
 
 def test_importing_the_starter_loads_no_runtime() -> None:

@@ -199,7 +199,7 @@ async def test_an_empty_queue_leaves_no_file(sessions: Sessions, paths: Paths) -
         chat.put_pending(PendingMessage(f"w{number}", "text"))
         chat.take_pending(f"w{number}")
     assert chat.pending == [] and not (paths.chat("chat") / "pending.jsonl").exists()
-    await chat.sync()
+    chat.sync()
 
 
 async def test_after_release_nothing_can_be_written(sessions: Sessions) -> None:
@@ -223,7 +223,7 @@ TURNS = (
     "    while True:\n"
     "        number += 1\n"
     "        run_turn(chat, number, tools=3)\n"
-    "        await chat.sync()\n"
+    "        chat.sync()\n"
     "asyncio.run(main())\n"
 )
 

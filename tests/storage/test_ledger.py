@@ -265,7 +265,7 @@ def test_a_file_that_was_removed_is_not_made_again_from_its_middle(tmp_path: Pat
 
 async def test_sync_returns_when_all_is_on_the_disk_and_may_be_called_on_an_empty_ledger(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "chat" / "h")
-    await ledger.sync()
+    ledger.sync()
     ledger.append({"content": "a"})
-    await ledger.sync()
+    ledger.sync()
     assert contents(ledger.path) == ["a"]

@@ -1,0 +1,28 @@
+"""`memory`: the long-term memory as one text, replaced only by who has seen the text that it replaces."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from cashcode_jupyter.server.handlers.resource import Resource
+
+
+class Memory(Resource):
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        core = await self.core()
+        self.answer(asdict(await asyncio.to_thread(core.memory.read)))
+
+    @web.authenticated
+    @authorized
+    async def put(self) -> None:
+        from cashcode_jupyter.server.bodies import Text
+
+        body = self.read(Text)
+        core = await self.core()
+        self.answer(asdict(await asyncio.to_thread(core.memory.write, body.text, body.expected_hash)))
