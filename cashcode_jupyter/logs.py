@@ -151,7 +151,7 @@ class OffLoop(logging.handlers.QueueHandler):
 
 
 class Batches(logging.handlers.QueueListener):
-    """Lets a few lines gather before it writes, so that the writing does not compete with what is just happening."""
+    """Lets a few lines gather before it writes, so that the writing does not compete with what happens just now."""
 
     def dequeue(self, block: bool) -> logging.LogRecord:
         try:

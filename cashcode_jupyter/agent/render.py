@@ -54,9 +54,9 @@ def _boundary(messages: Sequence[Message], settled: int) -> int:
     Nothing that comes later joins, answers or renames what stands before it.
     """
     for position in range(len(messages) - 1, settled, -1):
-        if messages[position].get("role") == "user" and _closes(messages[position - 1]):
+        if _asks(messages[position]) and _closes(messages[position - 1]):
             chunk = messages[settled:position]
-            return position if _starts_well(chunk) and _all_answered(chunk) else settled
+            return position if _asks(chunk[0]) and _all_answered(chunk) else settled
     return settled
 
 
@@ -70,9 +70,9 @@ def _closes(message: Message) -> bool:
     )
 
 
-def _starts_well(chunk: Sequence[Message]) -> bool:
-    content = chunk[0].get("content")
-    return chunk[0].get("role") == "user" and isinstance(content, str) and bool(content.strip())
+def _asks(message: Message) -> bool:
+    content = message.get("content")
+    return message.get("role") == "user" and isinstance(content, str) and bool(content.strip())
 
 
 def _all_answered(chunk: Sequence[Message]) -> bool:
