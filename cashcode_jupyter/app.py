@@ -15,6 +15,7 @@ from cashcode_jupyter import __version__, logs
 from cashcode_jupyter.agent.bus import Bus
 from cashcode_jupyter.agent.client import Client
 from cashcode_jupyter.agent.orchestrator import Orchestrator
+from cashcode_jupyter.agent.schemas import Schemas
 from cashcode_jupyter.agent.turn import Parts
 from cashcode_jupyter.config import Settings
 from cashcode_jupyter.llm.client import Models
@@ -52,7 +53,8 @@ class CashCode:
 
     `attended` says whether a person can be asked for approvals; `approve` are risks that are allowed without
     asking. `workspace` is where file tools work when the settings name no other folder. `resident` is a core that
-    stays, in a server: it claims the data directory and tells when another one has it.
+    stays, in a server: it claims the data directory and tells when another one has it. `tools` replace the built-in
+    ones.
     """
 
     version = __version__
@@ -66,6 +68,7 @@ class CashCode:
         attended: bool = True,
         approve: Collection[Risk] = (),
         resident: bool = False,
+        tools: Toolset | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = (settings.workspace or workspace or Path.cwd()).resolve()
@@ -82,7 +85,7 @@ class CashCode:
         self.questions = Questions(self._asked, self._resolved)
         approver: Approver = self.questions if attended else Unattended()
         self._approval = ApprovalToolset(
-            self._builtin_tools(),
+            TimedToolset(tools or self._builtin_tools()),
             self.approvals,
             AllowedRisks(approve, approver) if approve else approver,
             timeout=settings.approval_timeout,
@@ -92,6 +95,7 @@ class CashCode:
                 bus=self.bus,
                 models=self.models,
                 tools=self._shaped(self._approval),
+                schemas=Schemas(),
                 memory=self.memory,
                 persona=self.persona,
                 redactor=self.redactor,
@@ -107,8 +111,7 @@ class CashCode:
         self._claim = Claim(paths.data / ".claims" / "server.json") if resident else None
 
     def _builtin_tools(self) -> Toolset:
-        tools = [MemoryTools(self.memory.remember), FileTools(Jail), SearchTools(Jail)]
-        return TimedToolset(CombinedToolset(tools))
+        return CombinedToolset([MemoryTools(self.memory.remember), FileTools(Jail), SearchTools(Jail)])
 
     def _shaped(self, tools: Toolset) -> Toolset:
         return ShapedToolset(tools, redact=self.redactor)

@@ -37,9 +37,17 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
-        value = kind(text)
+        wanted = (
+            _("expected a whole number from {low} to {high}")
+            if kind is int
+            else _("expected a number from {low} to {high}")
+        ).format(low=low, high=high)
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError(wanted) from None
         if not low <= value <= high:
-            raise ValueError(_("expected a number from {low} to {high}").format(low=low, high=high))
+            raise ValueError(wanted)
         return value
 
     return parse
@@ -125,7 +133,8 @@ class Settings:
     compat_listener: bool = setting(
         False,
         _flag,
-        "Also serve the seed's clients on loopback, at ws://127.0.0.1:8765 and http://127.0.0.1:8000/api.",
+        "Also serve clients of the original CashCode server on loopback, at ws://127.0.0.1:8765 and "
+        "http://127.0.0.1:8000/api.",
         "CASHCODE_COMPAT_LISTENER",
     )
     ws_port: int = setting(

@@ -13,8 +13,9 @@ import logging
 import logging.handlers
 import os
 import queue
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -101,6 +102,7 @@ class DailyFile(logging.handlers.TimedRotatingFileHandler):
 
     def __init__(self, path: Path, days: int) -> None:
         super().__init__(path, when="midnight", backupCount=days - 1, encoding="utf-8", delay=False)
+        self._lost = 0
 
     def rotate(self, source: str, dest: str) -> None:
         if not Path(dest).exists():
@@ -110,13 +112,32 @@ class DailyFile(logging.handlers.TimedRotatingFileHandler):
         if self._is_current():
             super().doRollover()
         else:
-            self._reopen()
+            self._let_go()
             self.rolloverAt = self.computeRollover(int(datetime.now().timestamp()))
 
     def emit(self, record: logging.LogRecord) -> None:
         if self.stream is not None and not self._is_current():
-            self._reopen()
+            self._let_go()
+        lost = self._lost
         super().emit(record)
+        if lost and self._lost == lost:
+            self._lost = 0
+            note = logging.LogRecord(f"{ROOT}.log", logging.WARNING, "", 0, "log.lines_late_or_lost", (), None)
+            note.fields = {"count": lost}
+            super().emit(note)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """A full disk costs lines of the log and nothing else; they are counted instead of shown one by one."""
+        if isinstance(sys.exc_info()[1], OSError):
+            self._lost += 1
+        else:
+            super().handleError(record)
+
+    def close(self) -> None:
+        try:
+            super().close()
+        except OSError:
+            self._lost += 1  # what a full disk did not take; the file is closed all the same
 
     def _is_current(self) -> bool:
         try:
@@ -125,10 +146,15 @@ class DailyFile(logging.handlers.TimedRotatingFileHandler):
         except (OSError, ValueError):
             return False
 
-    def _reopen(self) -> None:
-        if self.stream:
-            self.stream.close()
-        self.stream = self._open()
+    def _let_go(self) -> None:
+        """Close the file that was renamed or removed; writing the next line opens the new one."""
+        held: Any = self.stream
+        self.stream: Any = None
+        try:
+            if held:
+                held.close()
+        except OSError:
+            self._lost += 1
 
 
 class OffLoop(logging.handlers.QueueHandler):
@@ -153,11 +179,15 @@ class OffLoop(logging.handlers.QueueHandler):
 class Batches(logging.handlers.QueueListener):
     """Lets a few lines gather before it writes, so that the writing does not compete with what happens just now."""
 
+    def __init__(self, waiting: queue.Queue[logging.LogRecord], handlers: Sequence[logging.Handler]) -> None:
+        super().__init__(waiting, *handlers, respect_handler_level=True)
+        self._waiting = waiting
+
     def dequeue(self, block: bool) -> logging.LogRecord:
         try:
-            return self.queue.get_nowait()
+            return self._waiting.get_nowait()
         except queue.Empty:
-            record = self.queue.get(block)
+            record = self._waiting.get(block)
             time.sleep(GATHER)
             return record
 
@@ -184,7 +214,7 @@ def start(settings: Settings, redact: Callable[[str], str] = str, *, console: bo
         handler.setFormatter(JsonLines(redact))
     waiting: queue.Queue[logging.LogRecord] = queue.Queue(MAX_WAITING)
     entrance = OffLoop(waiting)
-    listener = Batches(waiting, *handlers, respect_handler_level=True)
+    listener = Batches(waiting, handlers)
     listener.start()
     root.addHandler(entrance)
     root.setLevel(logging.DEBUG)

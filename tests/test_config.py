@@ -33,6 +33,18 @@ def test_a_value_that_cannot_be_used_is_named_with_its_variable(name: str, value
         Settings.load({name: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("CASHCODE_MAX_ITERATIONS", "7.5", "expected a whole number from 1 to 1000"),
+        ("CASHCODE_IDLE_TIMEOUT", "soon", "expected a number from 0.1 to 86400"),
+    ],
+)
+def test_what_is_no_number_is_told_which_numbers_are_expected(name: str, value: str, said: str):
+    with pytest.raises(BadSetting, match=said):
+        Settings.load({name: value})
+
+
 def test_an_empty_variable_counts_as_not_set():
     assert Settings.load({"CASHCODE_MAX_ITERATIONS": "  "}).max_iterations == 25
 

@@ -90,6 +90,38 @@ def test_a_file_that_another_process_rotated_is_opened_anew(settings: Settings):
     assert path.read_text("utf-8").strip() == "after"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_costs_lines_and_is_noted_when_there_is_room_again(
+    settings: Settings, capfd: pytest.CaptureFixture[str]
+):
+    settings.logs.mkdir(parents=True)
+    path = settings.logs / logs.FILE_NAME
+    path.symlink_to("/dev/full")
+    close = logs.start(settings, console=False)
+    logs.event(logs.log("x"), logging.INFO, "lost")
+    close()
+    assert capfd.readouterr().err == ""
+    handler = logs.DailyFile(path, days=3)
+    handler.emit(logging.makeLogRecord({"msg": "lost"}))
+    path.unlink()
+    handler.emit(logging.makeLogRecord({"msg": "kept"}))
+    handler.close()
+    assert path.read_text("utf-8").split() == ["kept", "log.lines_late_or_lost"]
+
+
+def test_a_log_folder_that_was_removed_costs_lines_until_it_is_back(settings: Settings):
+    settings.logs.mkdir(parents=True)
+    path = settings.logs / logs.FILE_NAME
+    handler = logs.DailyFile(path, days=3)
+    path.unlink()
+    settings.logs.rmdir()
+    handler.emit(logging.makeLogRecord({"msg": "lost"}))
+    settings.logs.mkdir()
+    handler.emit(logging.makeLogRecord({"msg": "kept"}))
+    handler.close()
+    assert path.read_text("utf-8").split()[0] == "kept"
+
+
 def test_a_log_that_cannot_be_written_is_said_in_words(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="CASHCODE_LOG_DIR"):

@@ -15,9 +15,9 @@ from cashcode_jupyter.agent.turn import ChatView, Parts, Turn
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
 from cashcode_jupyter.memory.sessions import Sessions
-from cashcode_jupyter.protocol.actions import parse_metadata
+from cashcode_jupyter.protocol.actions import Metadata, parse_metadata
 from cashcode_jupyter.protocol.errors import CashCodeError, Conflict
-from cashcode_jupyter.protocol.events import Error, Event, ModelChoice, Queued, SessionUpdated, Steered
+from cashcode_jupyter.protocol.events import Error, Event, ModelChoice, Queued, Steered
 
 LOG = logs.log("chat")
 Reply = Callable[[Event], None]
@@ -130,7 +130,11 @@ class ChatRun:
 
     def _wait_in_line(self, chat: ChatLog, message: PendingMessage) -> None:
         if len(chat.pending) >= MAX_WAITING:
-            raise Conflict(_("{count} messages are waiting in this chat already.").format(count=MAX_WAITING))
+            raise Conflict(
+                _("The queue of this chat is full (messages: {count}). Wait until some are answered.").format(
+                    count=MAX_WAITING
+                )
+            )
         chat.put_pending(message)
         if message.kind == "steer":
             self._parts.bus.publish(self.chat_id, Steered(turn_id=self._turn.id if self._turn else None))
@@ -139,29 +143,27 @@ class ChatRun:
             self._parts.bus.publish(self.chat_id, Queued(position=position, ref=message.metadata.get("ref")))
 
     async def _run_turn(self, chat: ChatLog, message: PendingMessage) -> None:
-        metadata = parse_metadata(message.metadata)
+        metadata = parse_metadata(message.metadata) if message.metadata else Metadata()
         try:
             choice = self._parts.models.choose(metadata.llm, chat.llm)
         except CashCodeError as error:
             chat.take_pending(message.message_id)
             self._parts.bus.publish(self.chat_id, Error.of(error, ref=metadata.ref))
             return
-        self._describe(chat, message, choice)
-        self._turn = Turn(self._parts, chat, self._view, message, metadata, choice)
+        title = self._describe(chat, message, choice)
+        self._turn = Turn(self._parts, chat, self._view, message, metadata, choice, title)
         try:
             await self._turn.run()
         finally:
             self._turn = None
 
-    def _describe(self, chat: ChatLog, message: PendingMessage, choice: ModelChoice) -> None:
-        """Keep the chat's model and, at its first message, its title: 40 characters with spaces collapsed."""
-        title = None
-        if not chat.title:
-            title = " ".join(message.content.split())[:TITLE_LENGTH]
-            self._parts.bus.publish(self.chat_id, SessionUpdated(title=title, updated_at=logs.now()))
+    def _describe(self, chat: ChatLog, message: PendingMessage, choice: ModelChoice) -> str | None:
+        """Keep the chat's model and, at its first message, a title of 40 characters; gives a title that is new."""
+        title = None if chat.title else " ".join(message.content.split())[:TITLE_LENGTH]
         chat.describe(title, choice)
-        if self._describing is None:
+        if self._describing is None and not chat.described:
             self._describing = asyncio.create_task(self._write_description(chat))
+        return title
 
     async def _write_description(self, chat: ChatLog) -> None:
         """For a turn that takes its time; after a quick one it is written when the chat is closed."""

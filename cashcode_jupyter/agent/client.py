@@ -79,8 +79,7 @@ class Client:
             self._reply(Error.of(error, chat_id=chat_id, ref=ref))
         except Exception:
             LOG.exception("frame.crashed")
-            sentence = _("CashCode made a mistake; the log has the details.")
-            self._reply(Error.of(InternalError(sentence), chat_id=chat_id))
+            self._reply(Error.of(InternalError(), chat_id=chat_id))
 
     async def aclose(self) -> None:
         """Detach. Turns that run go on; whoever attaches again sees them."""
@@ -112,14 +111,14 @@ class Client:
             case Approval():
                 self._subscription.watch(action.chat_id)
                 if not core.questions.answer(action.chat_id, action.call_id, action.decision, action.scope):
-                    raise NotFound(_("Nobody waits for this approval (any more)."))
+                    raise NotFound(_("This approval is not (or no longer) pending."))
             case Retry():
                 await self._retry(action)
 
     async def _attach(self, action: Attach) -> None:
         chat_id = action.chat_id
-        journal = self._core.bus.journal(chat_id)
         peek = await self._core.sessions.peek(chat_id)
+        journal = self._core.bus.journal(chat_id)  # now, because a turn may have begun meanwhile
         self._reply(
             Attached(
                 chat_id=chat_id,

@@ -86,12 +86,13 @@ class Journal:
         self.floor = seq
         self._entries: list[_Single | _Run] = []
         self._turn_first_seq = seq + 1
+        self._bytes = 0
 
     def begin_turn(self) -> None:
         """A new turn starts. Earlier ones stay while they are small, so that no reader is ever just too late."""
-        if self._size() > MAX_OLD_BYTES:
+        if self._bytes > MAX_OLD_BYTES:
             self._forget(self._turn_first_seq - 1)
-        if self._size() > MAX_FINISHED_BYTES:
+        if self._bytes > MAX_FINISHED_BYTES:
             self._forget(self.seq)
         self._turn_first_seq = self.seq + 1
 
@@ -100,9 +101,10 @@ class Journal:
         self._forget(self.seq)
 
     def add(self, event: Event) -> None:
-        self.seq += 1
-        payload = event.payload() | {"chat_id": self.chat_id, "seq": self.seq}
-        self._entries.append(_Single(self.seq, encode(payload)))
+        frame = encode(event.payload() | {"chat_id": self.chat_id, "seq": self.seq + 1})
+        self.seq += 1  # an event that cannot be encoded takes no number
+        self._entries.append(_Single(self.seq, frame))
+        self._bytes += len(frame)
 
     def add_text(self, kind: str, text: str, *, stream_id: int, turn_id: str) -> None:
         """One piece of an answer (`kind` "delta") or of the model's thoughts ("reasoning")."""
@@ -114,6 +116,7 @@ class Journal:
             self._entries.append(run)
         run.pieces.append(text)
         run.size += len(text)
+        self._bytes += len(text)
 
     def _running_text(self, kind: str, stream_id: int) -> _Run | None:
         last = self._entries[-1] if self._entries else None
@@ -145,9 +148,6 @@ class Journal:
             return start
         return max(after_seq, start, self.floor)
 
-    def _size(self) -> int:
-        return sum(entry.size for entry in self._entries)
-
     def _index_after(self, seq: int) -> int:
         return bisect_right(self._entries, seq, key=lambda entry: entry.last_seq)
 
@@ -155,4 +155,5 @@ class Journal:
         keep = self._index_after(seq)
         if keep:
             self.floor = self._entries[keep - 1].last_seq
+            self._bytes -= sum(entry.size for entry in self._entries[:keep])
             del self._entries[:keep]

@@ -48,7 +48,7 @@ class Orchestrator:
         message = PendingMessage(
             message_id=uuid4().hex,
             content=content,
-            metadata=metadata.model_dump(mode="json", exclude_none=True),
+            metadata=metadata.model_dump(mode="json", exclude_defaults=True),
             kind="steer" if steer else "queue",
         )
         while True:
@@ -108,8 +108,7 @@ class Orchestrator:
                 logs.event(LOG, logging.DEBUG, "chat.stopped")
             except Exception:
                 LOG.exception("chat.crashed")
-                error = InternalError(_("CashCode made a mistake; the log has the details."))
-                reply(Error.of(error, chat_id=run.chat_id))
+                reply(Error.of(InternalError(), chat_id=run.chat_id))
             finally:
                 del self._runs[run.chat_id], self._tasks[run.chat_id]
 

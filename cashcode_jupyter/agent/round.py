@@ -24,18 +24,24 @@ from cashcode_jupyter.agent.guard import REFUSAL, LoopGuard, Verdict, signature
 from cashcode_jupyter.agent.speech import Speech
 from cashcode_jupyter.llm.client import Completion, ToolCallDraft
 from cashcode_jupyter.memory.chat import CallRecord, ChatLog
+from cashcode_jupyter.protocol.errors import CashCodeError
 from cashcode_jupyter.protocol.events import ToolCall, ToolResult
 from cashcode_jupyter.security.redact import Redactor
-from cashcode_jupyter.tools.arguments import ArgumentProblem, parse_arguments
+from cashcode_jupyter.tools.arguments import ArgumentProblem, parse_arguments, read_json
 from cashcode_jupyter.tools.base import CallContext, ToolOutcome, ToolProblem, Toolset, ToolSpec, UnknownTool
 from cashcode_jupyter.tools.registry import closest_names
 
 LOG = logs.log("tools")
+MAX_CALLS = 128
 SAFE_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 CUT_OFF = "This call was cut off before its arguments were complete, so it was not run. Make it again, shorter."
 NOT_RUN = "This call was not run: the turn was stopped before it."
 STOPPED = "The turn was stopped while this call ran; whether it took effect is not known."
+TOO_MANY = (
+    "This call and those after it were not run: {count} calls came in one answer, at most {limit} are run. "
+    "Make those that are still needed in your next answer."
+)
 CRASHED = "The tool failed unexpectedly ({kind}). It is a defect of the tool, not of your arguments."
 
 
@@ -91,7 +97,9 @@ class ToolRound:
     async def run(self, completion: Completion, turn_id: str) -> str | None:
         """Answer all calls of `completion`; gives the name of the tool when the model is going in circles."""
         specs = {spec.name: spec for spec in self._tools.specs()}
-        self._calls = [self._plan(draft, specs) for draft in completion.tool_calls]
+        self._calls = [self._plan(draft, specs) for draft in completion.tool_calls[: MAX_CALLS + 1]]
+        for beyond in self._calls[MAX_CALLS:]:
+            beyond.problem = TOO_MANY.format(count=len(completion.tool_calls), limit=MAX_CALLS)
         self._chat.append_calls(
             self._speech.words,
             [call.record for call in self._calls],
@@ -200,6 +208,8 @@ class ToolRound:
             return await self._tools.call(call.name, call.arguments, context)
         except ToolProblem as problem:
             text = problem.text
+        except CashCodeError as error:
+            text = error.detail
         except Exception as error:  # a tool may fail in any way; the turn goes on and the model is told
             LOG.exception("tool.crashed", extra={"fields": {"tool": call.name}})
             text = CRASHED.format(kind=type(error).__name__)
@@ -243,7 +253,7 @@ class ToolRound:
 def _as_object(arguments: str) -> dict[str, Any]:
     """Unreadable arguments as they are kept in the history: an object that holds the text."""
     try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
+        value = read_json(arguments)
+    except ValueError:
         value = None
     return value if isinstance(value, dict) else {"unparsed": arguments[:4000]}

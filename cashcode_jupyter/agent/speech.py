@@ -6,6 +6,8 @@ several rounds are kept apart by an empty line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cashcode_jupyter.agent.bus import Bus
 from cashcode_jupyter.security.redact import Redactor
 
@@ -13,18 +15,23 @@ GAP = "\n\n"
 
 
 class Speech:
-    """The words of one turn; `stream_id` is unique per turn and safe as a JavaScript number."""
+    """The words of one turn; `stream_id` is unique per turn and safe as a JavaScript number.
 
-    def __init__(self, bus: Bus, chat_id: str, turn_id: str, redactor: Redactor) -> None:
+    `before` is called before anything is published.
+    """
+
+    def __init__(
+        self, bus: Bus, chat_id: str, turn_id: str, redactor: Redactor, before: Callable[[], None]
+    ) -> None:
         self.stream_id = int(turn_id, 16)
         self._bus = bus
         self._chat_id = chat_id
         self._turn_id = turn_id
         self._redactor = redactor
+        self._before = before
         self._pieces: list[str] = []
         self._gap_due = False
-        self._clean = redactor.stream()
-        self._clean_thoughts = redactor.stream()
+        self.begin()
 
     @property
     def words(self) -> str:
@@ -72,4 +79,5 @@ class Speech:
         self._publish("delta", text)
 
     def _publish(self, kind: str, text: str) -> None:
+        self._before()
         self._bus.publish_text(self._chat_id, kind, text, stream_id=self.stream_id, turn_id=self._turn_id)

@@ -21,6 +21,7 @@ from cashcode_jupyter.agent import prompt
 from cashcode_jupyter.agent.bus import Bus
 from cashcode_jupyter.agent.render import Rendering
 from cashcode_jupyter.agent.round import ToolRound
+from cashcode_jupyter.agent.schemas import Schemas
 from cashcode_jupyter.agent.speech import Speech
 from cashcode_jupyter.agent.window import estimate_tokens, first_shown
 from cashcode_jupyter.i18n import _
@@ -42,6 +43,7 @@ from cashcode_jupyter.protocol.events import (
     Error,
     ModelChoice,
     Retrying,
+    SessionUpdated,
     StopReason,
     StreamEnd,
     TurnStarted,
@@ -54,6 +56,8 @@ from cashcode_jupyter.tools.base import Toolset
 LOG = logs.log("turn")
 WINDOW_WAIT = 2.0
 CLOSING_EVENTS = 3
+STEPS_OF_A_REQUEST = 1
+LOG_AFTER = 0.05
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Parts:
     bus: Bus
     models: Models
     tools: Toolset
+    schemas: Schemas
     memory: LongTerm
     persona: Persona
     redactor: Redactor
@@ -104,7 +109,10 @@ class _Tally:
 
 @dataclass
 class Turn:
-    """One run of one chat. `run` never raises; how it ended is in the events and in the closing record."""
+    """One run of one chat. `run` never raises; how it ended is in the events and in the closing record.
+
+    `title` is the chat's new title, to be told, when this is its first turn.
+    """
 
     parts: Parts
     chat: ChatLog
@@ -112,6 +120,7 @@ class Turn:
     message: PendingMessage
     metadata: Metadata
     choice: ModelChoice
+    title: str | None = None
     id: str = field(default_factory=lambda: uuid4().hex[:12])
 
     def __post_init__(self) -> None:
@@ -121,7 +130,10 @@ class Turn:
         self._ending = False
         self._task: asyncio.Task[Any] | None = None
         self.parts.learn_secrets()
-        self._speech = Speech(self.parts.bus, self.chat.chat_id, self.id, self.parts.redactor)
+        self._announce: Callable[[], None] | None = None
+        self._speech = Speech(
+            self.parts.bus, self.chat.chat_id, self.id, self.parts.redactor, before=self._announced
+        )
         self._round = ToolRound(
             self.parts.bus,
             self.parts.tools,
@@ -152,7 +164,7 @@ class Turn:
                 self._failure = error
             except Exception:
                 LOG.exception("turn.crashed")
-                self._failure = InternalError(_("CashCode made a mistake; the log has the details."))
+                self._failure = InternalError()
             self._ending = True
             self._close(stop_reason)
 
@@ -167,8 +179,7 @@ class Turn:
             extra=self._receipts(),
         )
         chat.take_pending(message.message_id)
-        self._publish(TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor, ref=self.metadata.ref))
-        logs.event(LOG, logging.INFO, "turn.started", provider=self.choice.provider, model=self.choice.model)
+        self._begin(cursor)
         self._refuse_what_is_not_there()
         self._tally.window = await self._context_window()
         for _number in range(self.parts.max_iterations):
@@ -181,6 +192,7 @@ class Turn:
                 self._keep_words(completion)
                 return "answered"
             self._tally.tool_calls += len(completion.tool_calls)
+            self._announced()
             looping = await self._round.run(completion, self.id)
             if looping:
                 self._speech.say(
@@ -194,20 +206,48 @@ class Turn:
         completion = await self._ask(with_tools=False)
         if not self._speech.words.strip():
             self._speech.say(
-                _("I used all {count} steps of this turn without reaching an answer.").format(
+                _("I used all steps of this turn ({count}) without reaching an answer.").format(
                     count=self.parts.max_iterations
                 )
             )
         self._keep_words(completion)
         return "budget"
 
+    def _begin(self, cursor: int) -> None:
+        """Tell that the turn began: before anything else of it is told, or a few steps of the loop later.
+
+        Writing to every door that watches takes about as long as sending the request, which by then is out.
+        """
+
+        def announce() -> None:
+            self._announce = None
+            if self.title:
+                self.parts.bus.publish(self.chat.chat_id, SessionUpdated(title=self.title, updated_at=logs.now()))
+            started = TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor, ref=self.metadata.ref)
+            self.parts.bus.publish(self.chat.chat_id, started)
+            asyncio.get_running_loop().call_later(LOG_AFTER, log)
+
+        def log() -> None:
+            facts = {"provider": self.choice.provider, "model": self.choice.model}
+            with logs.ids(chat_id=self.chat.chat_id, turn_id=self.id):
+                logs.event(LOG, logging.INFO, "turn.started", **facts)
+
+        self._announce = announce
+        _later(STEPS_OF_A_REQUEST, self._announced)
+
+    def _announced(self) -> None:
+        if self._announce is not None:
+            self._announce()
+
     async def _ask(self, *, with_tools: bool) -> Completion:
         """One request to the model; its words are said as they come."""
         profile = self.parts.models.profile(self.choice)
-        tools = self._schemas() if with_tools and profile.tools else []
+        tools = self._schemas() if with_tools and profile.tools else ()
         system = self._system(bool(tools), profile)
-        overhead = estimate_tokens([{"content": system}, {"content": str(tools) if tools else ""}])
-        self.view.first_shown = first_shown(self.chat.messages, self._tally.window, self.view.first_shown, overhead)
+        if self._tally.window is not None:
+            overhead = estimate_tokens([{"content": system}, _as_message(tools)])
+            shown = self.view.first_shown
+            self.view.first_shown = first_shown(self.chat.messages, self._tally.window, shown, overhead)
         messages, first = self.chat.messages, self.view.first_shown
         note = "" if with_tools else prompt.BUDGET_NOTE
 
@@ -225,6 +265,7 @@ class Turn:
             )
         finally:
             self._speech.end()
+        completion.reasoning = self.parts.redactor(completion.reasoning)
         self._count(completion, system, tools)
         if completion.finish_reason == "content_filter" and not completion.tool_calls:
             raise LlmContentFilter(_("The model's provider withheld this answer by its content rules."))
@@ -232,8 +273,8 @@ class Turn:
             completion.tool_calls = []
         return completion
 
-    def _schemas(self) -> list[dict[str, Any]]:
-        return [spec.schema() for spec in self.parts.tools.specs()]
+    def _schemas(self) -> Sequence[dict[str, Any]]:
+        return self.parts.schemas.of(self.parts.tools.specs())
 
     def _system(self, tools: bool, profile: Profile) -> str:
         if self.view.system is None:
@@ -279,10 +320,18 @@ class Turn:
         """No skill catalogue and no MCP hub are part of this installation yet; a selection must not be lost."""
         if self.metadata.mentioned_skills:
             name = self.metadata.mentioned_skills[0].name
-            raise SkillUnavailable(_("The skill {name} is not installed.").format(name=name))
+            raise SkillUnavailable(
+                _("The skill {name} is not installed. Remove the selection and send the message again.").format(
+                    name=name
+                )
+            )
         if self.metadata.selected_mcp_connectors:
             name = self.metadata.selected_mcp_connectors[0].server
-            raise McpUnavailable(_("The MCP server {name} is not known.").format(name=name))
+            raise McpUnavailable(
+                _("The MCP server {name} is not known. Remove the selection and send the message again.").format(
+                    name=name
+                )
+            )
 
     def _steered(self) -> bool:
         return any(item.kind == "steer" for item in self.chat.pending)
@@ -319,6 +368,7 @@ class Turn:
 
     def _close(self, stop_reason: StopReason) -> None:
         """Write and tell how it ended. A disk that fails here is told as well; the turn still ends."""
+        self._announced()
         duration = round(time.monotonic() - self._started, 3)
         stream_id = self._speech.stream_id
         error = self._failure
@@ -372,7 +422,16 @@ class Turn:
         )
 
     def _publish(self, event: Any) -> None:
+        self._announced()
         self.parts.bus.publish(self.chat.chat_id, event)
+
+
+def _later(steps: int, call: Callable[[], None]) -> None:
+    """Call after this many steps of the event loop."""
+    if steps:
+        asyncio.get_running_loop().call_soon(_later, steps - 1, call)
+    else:
+        call()
 
 
 def _as_message(tools: Sequence[dict[str, Any]]) -> dict[str, Any]:

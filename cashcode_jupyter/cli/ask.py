@@ -177,7 +177,7 @@ class Turn:
         if not self._console.json:
             self._console.end_line()
         reasons = {
-            "budget": _("The turn used all its tool rounds."),
+            "budget": _("The turn used all its steps."),
             "loop": _("The turn was ended because it repeated the same tool call."),
             "cancelled": _("Stopped."),
         }

@@ -73,7 +73,7 @@ def _packages() -> Iterator[Check]:
     if wrong:
         yield Check("packages", "fail", ", ".join(wrong), f"pip install --upgrade {DISTRIBUTION}")
     else:
-        yield Check("packages", "ok", _("all that are needed, in fitting versions"))
+        yield Check("packages", "ok", _("all required packages, in suitable versions"))
 
 
 def _optional(module: str, label: str, command: str) -> Check:
@@ -129,7 +129,7 @@ def _folder(name: str, label: str, folder: Path, variable: str) -> Check:
     while not place.exists() and place != place.parent:
         place = place.parent
     if not place.is_dir():
-        return Check(name, "fail", _("{what}: a file is in the way").format(what=shown), choose)
+        return Check(name, "fail", _("{what}: a file is where the folder should be").format(what=shown), choose)
     try:
         with tempfile.TemporaryFile(dir=place):
             free = shutil.disk_usage(place).free
@@ -158,7 +158,8 @@ def _privacy(paths: Paths) -> Iterator[Check]:
         command = f"chmod 600 {paths.llm_settings}"
         yield Check("llm.json", "fail", _("other users of this computer can read your model keys"), command)
     elif status.st_uid != os.getuid():
-        yield Check("llm.json", "warn", _("the model settings belong to another user"))
+        advice = _("Set CASHCODE_CONFIG_DIR to a folder of your own.")
+        yield Check("llm.json", "warn", _("the model settings belong to another user"), advice)
     else:
         yield Check("llm.json", "ok", _("the model settings are private"))
 
@@ -190,6 +191,6 @@ def _leases(paths: Paths) -> Check:
         else:
             held += 1
     if stale:
-        found = _("{count} chats were being written by a process that died").format(count=stale)
-        return Check("chats", "warn", found, _("Nothing to do: the next message takes each over."))
-    return Check("chats", "ok", _("{count} chats are being written at the moment").format(count=held))
+        found = _("chats that a process was writing when it died: {count}").format(count=stale)
+        return Check("chats", "warn", found, _("Nothing to do: the next message in each chat takes it over."))
+    return Check("chats", "ok", _("chats that are being written at the moment: {count}").format(count=held))

@@ -108,5 +108,5 @@ async def _default(models: Models, store: LlmStore) -> Check:
         return Check("model", "warn", error.detail, "" if "cashcode starter" in error.detail else advice)
     name = f"{choice.model} ({choice.provider})"
     if choice.provider == "starter":
-        return Check("model", "ok", _("{model} answers; it is a small local model").format(model=name))
-    return Check("model", "ok", _("{model} answers").format(model=name))
+        return Check("model", "ok", _("In use: {model}, a small local model").format(model=name))
+    return Check("model", "ok", _("In use: {model}").format(model=name))

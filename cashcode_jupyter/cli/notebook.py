@@ -37,7 +37,8 @@ def execute(path: Path, console: Console) -> int:
         console.failure("internal", _("A cell took longer than {seconds} seconds.").format(seconds=CELL_SECONDS))
         return 1
     except DeadKernelError:
-        console.failure("internal", _("The kernel died."))
+        sentence = _("The kernel died, often for lack of memory. Close other programs and try again.")
+        console.failure("internal", sentence)
         return 1
     finally:
         _save(notebook, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -16,16 +17,29 @@ PROVIDERS = ("openai_compatible", "ollama", "starter")
 RISKS = ("read", "write", "execute", "network", "memory")
 
 
+class Manual(argparse.RawDescriptionHelpFormatter):
+    """A help screen as written here, its first word in the person's language."""
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with a call in the console's own way, and exits with 2."""
+    """Speaks the person's language in argparse's place; says what is wrong with a call, and exits with 2."""
 
     console: Console
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, formatter_class=Manual, add_help=False)
+        self._positionals.title, self._optionals.title = _("arguments"), _("options")
+        self.add_argument("-h", "--help", action="help", help=_("show this help and exit"))
 
     def error(self, message: str) -> NoReturn:
         if self.console.json:
             self.console.problem(BadSetting(message))
             self.exit(2)
-        super().error(message)
+        self.print_usage(sys.stderr)
+        self.exit(2, _("{program}: error: {message}").format(program=self.prog, message=message) + "\n")
 
 
 def build(console: Console) -> argparse.ArgumentParser:
@@ -33,7 +47,6 @@ def build(console: Console) -> argparse.ArgumentParser:
     Parser.console = console
     parser = Parser(
         prog="cashcode",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         description=_("CashCode, a personal AI agent that lives in your own Jupyter: the command line."),
         epilog=_(
             "Start here:  cashcode try        JupyterLab with a notebook to try it in\n"
@@ -42,11 +55,14 @@ def build(console: Console) -> argparse.ArgumentParser:
             "Exit status: 0, 1 for a failure, 2 for a wrong call, 130 after Ctrl-C."
         ),
     )
-    parser.add_argument("--version", action="version", version=f"cashcode {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"cashcode {__version__}", help=_("show the version and exit")
+    )
     commands = parser.add_subparsers(title=_("commands"), metavar="COMMAND", required=True)
     _ask(commands)
     _run(commands)
     _doctor(commands)
+    _connect(commands)
     _starter(commands)
     _try(commands)
     return parser
@@ -57,7 +73,6 @@ def _command(commands: Any, name: str, module: str, summary: str, manual: str) -
         name,
         help=summary,
         description=f"{summary}\n\n{manual}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(module=module)
     return parser
@@ -137,6 +152,25 @@ def _doctor(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help=_("write the checks as one JSON object a line"))
 
 
+def _connect(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "connect",
+        "connect",
+        _("Connect a model server: Ollama, or any OpenAI-compatible endpoint."),
+        _(
+            "The connection is tested, then kept in the private settings. The API key is asked for, or\n"
+            "read from standard input; it is stored for this address only.\n\n"
+            "  cashcode connect ollama\n"
+            "  cashcode connect ollama http://gpu-box:11434 --model qwen3:8b\n"
+            "  cashcode connect https://api.example.com/v1 --model NAME < key.txt"
+        ),
+    )
+    parser.add_argument("server", metavar="ollama|URL", help=_("Ollama, or the base URL of the endpoint"))
+    parser.add_argument("address", nargs="?", metavar="ADDRESS", help=_("where Ollama listens, if elsewhere"))
+    parser.add_argument("--model", metavar="NAME", help=_("the model that answers by default"))
+
+
 def _starter(commands: Any) -> None:
     parser = _command(
         commands,
@@ -195,7 +229,7 @@ def _model(text: str) -> dict[str, str]:
     provider, _colon, model = text.partition(":")
     if provider not in PROVIDERS or not model.strip():
         raise ValueError(
-            _("{text!r} is no model; write PROVIDER:MODEL with one of {providers}").format(
+            _("{text!r} is not a model; write PROVIDER:MODEL with one of {providers}").format(
                 text=text, providers=", ".join(PROVIDERS)
             )
         )
@@ -205,12 +239,12 @@ def _model(text: str) -> dict[str, str]:
 def _risks(text: str) -> tuple[str, ...]:
     risks = tuple(part.strip() for part in text.split(",") if part.strip())
     if wrong := [risk for risk in risks if risk not in RISKS]:
-        raise ValueError(_("{risk!r} is no risk; use {risks}").format(risk=wrong[0], risks=", ".join(RISKS)))
+        raise ValueError(_("{risk!r} is not a risk; use {risks}").format(risk=wrong[0], risks=", ".join(RISKS)))
     return risks
 
 
 def _port(text: str) -> int:
     port = int(text) if text.isascii() and text.isdigit() else -1
     if not 0 <= port <= 65535:
-        raise ValueError(_("{text!r} is no port; use a number from 0 to 65535").format(text=text))
+        raise ValueError(_("{text!r} is not a port; use a number from 0 to 65535").format(text=text))
     return port

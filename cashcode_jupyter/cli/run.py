@@ -133,7 +133,7 @@ class Run:
                 await self._notice(event)
         except SlowReader:
             raise InternalError(
-                _("What reads the events is too slow, and some are lost. The chat has all messages.")
+                _("The reader of the events is too slow, so some were lost. The chat has all messages.")
             ) from None
 
     async def _notice(self, event: dict[str, Any]) -> None:

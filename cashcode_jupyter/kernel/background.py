@@ -9,12 +9,24 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 CLOSE_SECONDS = 5.0
+
+
+class _AtOnce(ThreadPoolExecutor):
+    """Does the work where it is submitted: at exit Python starts no more threads."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - whoever waits for the future gets it
+            future.set_exception(error)
+        return future
 
 
 class Background:
@@ -94,5 +106,6 @@ class Background:
         for task in (tasks := list(self._tasks)):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        asyncio.get_running_loop().set_default_executor(_AtOnce())
         for closer in reversed(self._closers):
             await closer()

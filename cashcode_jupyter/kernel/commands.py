@@ -57,7 +57,7 @@ def status(session: Session, rest: str) -> None:
         _("CashCode {version}: {place}").format(version=__version__, place=place),
         _("  chat     {chat}").format(chat=session.chat_id),
         _("  model    {model}").format(model=model),
-        _("  running  {count} turns from this kernel").format(count=len(session.running)),
+        _("  running  turns from this kernel: {count}").format(count=len(session.running)),
     ]
     _say("\n".join([*facts, "", help_text()]))
 
@@ -128,7 +128,7 @@ def chat(session: Session, rest: str) -> None:
 
 def stop(session: Session, rest: str) -> None:
     count = session.stop()
-    _say(_("Stopped {count} turns.").format(count=count) if count else _("Nothing of this kernel is running."))
+    _say(_("Turns stopped: {count}").format(count=count) if count else _("Nothing of this kernel is running."))
 
 
 def memory(session: Session, rest: str) -> None:
@@ -151,7 +151,7 @@ def _model_in_words(session: Session, settings: dict[str, Any]) -> str:
         return _("{provider}:{model} (the default; a chat keeps the one it used last)").format(**default)
     if (settings.get("starter") or {}).get("ready"):
         return _("the starter model")
-    return _("none is configured yet; run `cashcode doctor` in a terminal to see the ways")
+    return _("none is configured yet; run `cashcode doctor` in a terminal to see your options")
 
 
 def _say(text: str) -> None:

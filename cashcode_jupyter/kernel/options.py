@@ -82,13 +82,13 @@ def _collect(words: Sequence[str]) -> _Given:
         else:
             raise BadOption(_unknown(name))
         if name in _ONCE and len(given.values[name]) > 1:
-            raise BadOption(_("{option} can be given once.").format(option=name))
+            raise BadOption(_("{option} can be given only once.").format(option=name))
     return given
 
 
 def _unknown(word: str) -> str:
     if not word.startswith("-"):
-        return _("{word!r} is no option. Write the question on the lines below %%cashcode.").format(word=word)
+        return _("{word!r} is not an option. Write the question on the lines below %%cashcode.").format(word=word)
     known = (*_FLAGS, *_ONCE, *_MANY)
     near = get_close_matches(word, known, n=3, cutoff=0.4) or known
     return _("There is no option {word}. Did you mean {near}?").format(word=word, near=", ".join(near))
@@ -106,7 +106,7 @@ def model_choice(text: str | None) -> dict[str, str] | None:
     provider, _colon, model = (part.strip() for part in text.partition(":"))
     if provider not in PROVIDERS or not model:
         raise BadOption(
-            _("{text!r} is no model. Write PROVIDER:MODEL, where the provider is {providers}.").format(
+            _("{text!r} is not a model. Write PROVIDER:MODEL, where the provider is {providers}.").format(
                 text=text, providers=", ".join(PROVIDERS)
             )
         )
@@ -117,5 +117,7 @@ def context_choice(value: str | int | None) -> str:
     """`none`, `above`, `all` or the number of cells as text."""
     text = "none" if value is None else str(value)
     if text not in ("none", "above", "all") and not (text.isascii() and text.isdigit()):
-        raise BadOption(_("{value!r} is no context. Use none, above, all or a number of cells.").format(value=text))
+        raise BadOption(
+            _("{value!r} is not a context. Use none, above, all or a number of cells.").format(value=text)
+        )
     return text

@@ -84,7 +84,7 @@ class Catalogue:
             "success": True,
             "provider": next(iter(candidates)),
             "model_count": total,
-            "message": _("Connected; {count} models found.").format(count=total),
+            "message": _("Connected; models found: {count}.").format(count=total),
         }
 
     async def names(self, place: Place) -> Sequence[str]:

@@ -132,7 +132,7 @@ async def _ask(client: AsyncOpenAI, method: str, path: str, body: Any) -> Any:
     try:
         return parse_body(response.content)[0]
     except (ValueError, IndexError):
-        raise LlmProtocol(_("The model server's list of models is no JSON.")) from None
+        raise LlmProtocol(_("The model server's list of models is not JSON.")) from None
 
 
 def _rows(answer: Any, *names: str) -> list[Any]:

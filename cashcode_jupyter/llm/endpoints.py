@@ -107,7 +107,7 @@ def build_client(endpoint: Endpoint, connect_timeout: float) -> ModelClient:
             return {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "CashCode"}
 
         async def complete(self, body: bytes) -> httpx2.Response:
-            request = http.build_request("POST", url, headers=headers, content=body, timeout=timeout)
+            request = httpx2.Request("POST", url, headers=headers, content=body, extensions=extensions)
             response = await http.send(request, stream=True)
             if response.is_success:
                 return response
@@ -132,13 +132,17 @@ def build_client(endpoint: Endpoint, connect_timeout: float) -> ModelClient:
     key = endpoint.api_key or NO_KEY
     # Silence is timed in `stream.py`, where a keep-alive comment and a token differ.
     timeout = httpx2.Timeout(None, connect=connect_timeout, pool=connect_timeout)
-    url = f"{endpoint.base_url.rstrip('/')}/chat/completions"
-    headers = {
-        "Accept": "text/event-stream, application/json",
-        "Content-Type": "application/json",
-        "User-Agent": "CashCode",
-        "Authorization": f"Bearer {key}",
-    }
+    url = httpx2.URL(f"{endpoint.base_url.rstrip('/')}/chat/completions")
+    headers = httpx2.Headers(
+        {
+            "Accept": "text/event-stream, application/json",
+            "Accept-Encoding": http.headers["Accept-Encoding"],
+            "Content-Type": "application/json",
+            "User-Agent": "CashCode",
+            "Authorization": f"Bearer {key}",
+        }
+    )
+    extensions = {"timeout": timeout.as_dict()}
     client = EndpointClient(
         base_url=endpoint.base_url, api_key=key, max_retries=0, timeout=timeout, http_client=http
     )

@@ -106,8 +106,8 @@ def from_stream_error(payload: Mapping[str, Any]) -> LlmError:
 def web_page() -> LlmError:
     return NotTheApi(
         _(
-            "A web page came back instead of an answer: a sign-in page or a gateway is between, or the base URL "
-            "is not that of the API (it often ends in /v1)."
+            "A web page came back instead of an answer: a sign-in page or a gateway is in between, or the base "
+            "URL is not that of the API (it often ends in /v1)."
         )
     )
 
@@ -121,11 +121,16 @@ def _classify(status: int | None, facts: ErrorFacts, wait: float | None, *, has_
     if _OVERFLOW.search(text):
         return _overflow(facts)
     if status == 413:
-        return LlmPayloadTooLarge(_("The request is too large for the model server."))
+        return LlmPayloadTooLarge(
+            _("The request is too large for the model server. Attach less, or start a new chat.")
+        )
     if _FILTER.search(text) and (status is None or status in (400, 403, 422, 451)):
         return LlmContentFilter(_("The model's provider refused this request by its content filter."))
     if status in (503, 529) or (_BUSY.search(text) and (status is None or status >= 500)):
-        return LlmOverloaded(_("The model server is overloaded."), retry_after=wait)
+        return LlmOverloaded(
+            _("The model server is overloaded. If it stays so, try again later or choose another model."),
+            retry_after=wait,
+        )
     if status in (401, 403, 407) or (status is None and _AUTH.search(text)):
         return _refused(status, has_key)
     if (status is None or status in (400, 404, 422)) and _NO_MODEL.search(text):
@@ -137,19 +142,31 @@ def _by_status(status: int | None, facts: ErrorFacts, wait: float | None) -> Llm
     if status in (404, 405):
         return LlmBadRequest(_("There is no chat API at this base URL. Check it; it often has to end in /v1."))
     if status in (408, 504):
-        return LlmTimeout(_("The model server took too long and gave up."), retry_after=wait)
+        return LlmTimeout(
+            _("The model server took too long and gave up. If this repeats, choose a faster model."),
+            retry_after=wait,
+        )
     if status is not None and 300 <= status < 400:
         return LlmBadRequest(
             _("The base URL redirects to another address, which is not followed. Enter the final address.")
         )
     if status is None or status >= 500 or status == 409:
-        return LlmServer(_("The model server failed."), retry_after=wait)
+        return LlmServer(
+            _("The model server failed. If this repeats, choose another model or look at the server's own log."),
+            retry_after=wait,
+        )
     if facts.param:
         return LlmBadRequest(
-            _("The model server does not accept this request (parameter {name}).").format(name=facts.param)
+            _(
+                "The model server does not accept this request (parameter {name}). Check the base URL and the "
+                "model's name, or choose another model."
+            ).format(name=facts.param)
         )
     return LlmBadRequest(
-        _("The model server does not accept this request (status {status}).").format(status=status)
+        _(
+            "The model server does not accept this request (status {status}). Check the base URL and the model's "
+            "name, or choose another model."
+        ).format(status=status)
     )
 
 
@@ -159,7 +176,7 @@ def _refused(status: int | None, has_key: bool) -> LlmError:
     if status == 403:
         return LlmAuth(_("The API key is not allowed to do this. Check the key and the rights of its account."))
     if status == 407:
-        return LlmAuth(_("The proxy wants a login. Set it in HTTPS_PROXY."))
+        return LlmAuth(_("The proxy wants a login. Set user and password in HTTPS_PROXY."))
     return LlmAuth(_("The model server refused the API key. Enter it again in the settings."))
 
 
@@ -169,9 +186,19 @@ def _overflow(facts: ErrorFacts) -> LlmError:
         if window is None and (found := pattern.search(facts.text)):
             window = int(found[1].replace(",", "") or 0) or None
     if window is None:
-        return ContextOverflow(_("The conversation is too long for this model."), None)
+        return ContextOverflow(
+            _(
+                "The conversation is too long for this model. Start a new chat, or choose a model with a larger "
+                "context window."
+            ),
+            None,
+        )
     return ContextOverflow(
-        _("The conversation is too long for this model, which takes {window} tokens.").format(window=window), window
+        _(
+            "The conversation is too long for this model, which takes {window} tokens. Start a new chat, or choose "
+            "a model with a larger context window."
+        ).format(window=window),
+        window,
     )
 
 
@@ -184,5 +211,7 @@ def no_such_model(model: str = "", known: Collection[str] = ()) -> LlmError:
     if near:
         sentence += " " + _("Similar ones: {names}.").format(names=", ".join(near))
     elif known:
-        sentence += " " + _("It has {count} models; choose one of them.").format(count=len(known))
+        sentence += " " + _(
+            "Models on that server: {count}. Choose one of them in the settings; `%cashcode model` lists them."
+        ).format(count=len(known))
     return LlmModelNotFound(sentence)

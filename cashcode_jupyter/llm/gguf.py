@@ -48,9 +48,9 @@ def read_head(path: Path) -> GgufHead:
                 )
             values, data_end = _walk(reader)
         except (struct.error, UnicodeDecodeError, _Nonsense):
-            raise BadSetting(_("{name} is broken: its head makes no sense.").format(name=path.name)) from None
+            raise BadSetting(_("{name} is broken: its header is not valid.").format(name=path.name)) from None
         if data_end > size:
-            raise BadSetting(_("{name} is not whole: its end is missing.").format(name=path.name))
+            raise BadSetting(_("{name} is incomplete: its end is missing.").format(name=path.name))
     return _head(values)
 
 

@@ -34,7 +34,9 @@ def from_exception(error: Exception, *, loopback: bool, answered: bool) -> LlmEr
             _("The proxy did not connect us to the model server. Check HTTPS_PROXY and NO_PROXY.")
         )
     if answered:
-        return LlmProtocol(_("The connection broke in the middle of the answer."))
+        return LlmProtocol(
+            _("The connection broke in the middle of the answer. What came is kept; ask the model to go on.")
+        )
     if any(isinstance(cause, socket.gaierror) for cause in chain):
         return LlmUnreachable(_("The address of the model server is unknown. Check the base URL and the network."))
     if any(isinstance(cause, ConnectionRefusedError) for cause in chain):
@@ -44,7 +46,9 @@ def from_exception(error: Exception, *, loopback: bool, answered: bool) -> LlmEr
     if any(isinstance(cause, (httpx2.InvalidURL, httpx2.UnsupportedProtocol)) for cause in chain):
         return LlmUnreachable(_("The base URL cannot be used. Check it in the settings."))
     if any(isinstance(cause, httpx2.RemoteProtocolError) for cause in chain):
-        return LlmUnreachable(_("The model server closed the connection without an answer."))
+        return LlmUnreachable(
+            _("The model server closed the connection without an answer. If this repeats, check the base URL.")
+        )
     return LlmUnreachable(_("The model server cannot be reached. Check the base URL and the network."))
 
 

@@ -35,21 +35,40 @@ class ModelRequest:
 
 def encode(request: ModelRequest, profile: Profile) -> tuple[bytes, frozenset[str]]:
     """The body, and the names of the parameters in it."""
-    before: dict[str, Any] = {"model": request.choice.model}
+    before = _dumps({"model": request.choice.model})[:-1]
+    names = {"model", "messages"}
     if request.tools and profile.tools:
-        before["tools"] = list(request.tools)
+        before += b',"tools":' + _tools_json(request.tools)
+        names.add("tools")
     after: dict[str, Any] = {"stream": profile.stream}
     if profile.stream and profile.stream_options:
         after["stream_options"] = {"include_usage": True}
-    if "tools" in before:
+    if "tools" in names:
         if request.tool_choice and profile.tool_choice:
             after["tool_choice"] = _tool_choice(request.tool_choice)
         if profile.parallel_tool_calls:
             after["parallel_tool_calls"] = True
     if request.max_tokens is not None:
         after[profile.max_tokens_key] = request.max_tokens
-    body = b"".join((_dumps(before)[:-1], b',"messages":', request.messages(profile), b",", _dumps(after)[1:]))
-    return body, frozenset(before) | frozenset(after) | {"messages"}
+    body = b"".join((before, b',"messages":', request.messages(profile), b",", _dumps(after)[1:]))
+    return body, frozenset(names | after.keys())
+
+
+class _ToolsJson:
+    """Renders a tuple of tools once for as long as the same one comes: it cannot change, and it is long."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Sequence[dict[str, Any]], bytes] = ((), b"[]")
+
+    def __call__(self, tools: Sequence[dict[str, Any]]) -> bytes:
+        known, text = self._last
+        if tools is not known or not isinstance(tools, tuple):
+            text = _dumps(list(tools))
+            self._last = (tools, text)
+        return text
+
+
+_tools_json = _ToolsJson()
 
 
 def _tool_choice(choice: str) -> str | dict[str, Any]:
@@ -58,5 +77,5 @@ def _tool_choice(choice: str) -> str | dict[str, Any]:
     return {"type": "function", "function": {"name": choice}}
 
 
-def _dumps(value: dict[str, Any]) -> bytes:
+def _dumps(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

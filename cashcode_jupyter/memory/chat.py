@@ -16,7 +16,7 @@ from typing import Any
 from cashcode_jupyter import logs
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory import metadata, records
-from cashcode_jupyter.memory.load import Loaded, load
+from cashcode_jupyter.memory.load import NOTHING, Loaded, load
 from cashcode_jupyter.memory.pending import PendingFile, PendingMessage
 from cashcode_jupyter.memory.records import CallRecord
 from cashcode_jupyter.protocol.errors import CashCodeError, ReadOnly
@@ -35,29 +35,36 @@ class ChatLog:
     """One chat's history. `Sessions.open` makes it; use it until `Sessions.release` and no longer.
 
     `messages` are OpenAI-shaped, oldest first, as smart load gives them. `left_out` counts the older records that
-    are on disk only. `last_seq` is where the numbers of the chat's events go on.
+    are on disk only. `last_seq` is where the numbers of the chat's events go on. `described` is false while title
+    or model wait for `write_description`.
     """
 
-    def __init__(self, chat_id: str, folder: Path, lease: Lease) -> None:
-        """Blocks: reads the end of the history and ends an interrupted turn legally. Needs the chat's lease."""
+    def __init__(self, chat_id: str, folder: Path, lease: Lease, *, new: bool = False) -> None:
+        """Blocks: reads the end of the history and ends an interrupted turn legally. Needs the chat's lease.
+
+        With `new` there is no folder yet, so there is nothing to read.
+        """
         self.chat_id = chat_id
         self.folder = folder
         self.lease: Lease | None = lease
         self._metadata_lock = threading.Lock()
-        self._described = True
-        self.refresh()
+        self.described = True
+        self.title, self.llm = "", None
         self.open_turn: str | None = None
+        if not new:
+            self.refresh()
         with ExitStack() as undo:
-            self._ledger = Ledger.open(folder / metadata.HISTORY)
+            history = folder / metadata.HISTORY
+            self._ledger = Ledger(history, _("the chat")) if new else Ledger.open(history)
             undo.callback(self._ledger.close)
-            loaded = load(self._ledger)
-            self._pending = PendingFile(folder, loaded.message_ids)
+            loaded = NOTHING if new else load(self._ledger)
+            self._pending = PendingFile(folder, loaded.message_ids, new=new)
             undo.callback(self._pending.close)
             self._adopt(loaded)
             undo.pop_all()
 
     def _adopt(self, loaded: Loaded) -> None:
-        self.messages: list[dict[str, Any]] = loaded.messages
+        self.messages: list[dict[str, Any]] = list(loaded.messages)
         self.left_out = loaded.left_out
         self.last_seq = loaded.last_seq
         self.pending: list[PendingMessage] = self._pending.items
@@ -172,13 +179,13 @@ class ChatLog:
     def describe(self, title: str | None, choice: ModelChoice) -> None:
         """Take over the model and, if one is given, the title; `write_description` puts them on the disk."""
         title = metadata.checked_title(title) if title else self.title
-        self._described = self._described and (title, choice) == (self.title, self.llm)
+        self.described = self.described and (title, choice) == (self.title, self.llm)
         self.title, self.llm = title, choice
 
     def write_description(self) -> None:
         """Blocks; does nothing when nothing changed. Raises as `append_*`."""
-        if not self._described:
-            self._described = True
+        if not self.described:
+            self.described = True
             llm = {"llm": self.llm.model_dump()} if self.llm else {}
             self._update(**llm, **({"title": self.title} if self.title else {}))
 
@@ -227,7 +234,7 @@ class ChatLog:
 
     def _confirm(self) -> None:
         if self.lease is None:
-            raise ReadOnly(_("This chat is not open for writing."))
+            raise ReadOnly(_("This chat is not open for writing. Send the message again."))
         self.lease.confirm()
 
     def _end_interrupted(self, turn_id: str, missing: Sequence[tuple[str, str]]) -> None:

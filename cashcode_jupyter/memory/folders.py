@@ -115,7 +115,7 @@ def _read_mark(text: str) -> tuple[int, str]:
         )
         return int(changed), chat_id
     except (ValueError, binascii.Error):
-        raise BadFrame(_("The place to continue the list from is not valid. Load the list again.")) from None
+        raise BadFrame(_("The list's position marker is not valid. Load the list again.")) from None
 
 
 def _start_of_user_message(history: Path, cursor: int) -> int:
@@ -124,7 +124,7 @@ def _start_of_user_message(history: Path, cursor: int) -> int:
             break
         if entry.record.get("role") == USER:
             return entry.offset
-    raise NotFound(_("There is no message of yours at this place of the chat."))
+    raise NotFound(_("There is no message of yours at this position in the chat."))
 
 
 def _copy_start(source: Path, end: int, target: Path) -> None:

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from cashcode_jupyter.memory.records import ANSWER, CALLS, CLOSING, RESULT, SUMMARY, USER, calls_of, message_of
+from cashcode_jupyter.memory.records import (
+    ANSWER,
+    CALLS,
+    CLOSING,
+    RESULT,
+    SUMMARY,
+    USER,
+    calls_of,
+    message_of,
+    seq_of,
+)
 from cashcode_jupyter.storage.backwards import Entry
 from cashcode_jupyter.storage.ledger import Ledger
 
@@ -39,6 +49,9 @@ class Loaded:
     last_seq: int
     open_turn: OpenTurn | None
     message_ids: frozenset[str]
+
+
+NOTHING = Loaded(messages=[], left_out=0, last_seq=0, open_turn=None, message_ids=frozenset())
 
 
 def load(ledger: Ledger) -> Loaded:
@@ -116,17 +129,10 @@ def _open_turn(kept: Sequence[Entry]) -> OpenTurn | None:
 def _stored_seq(ledger: Ledger, kept: Sequence[Entry]) -> int:
     """The event number that the last closing record kept; it may stand just before the loaded records."""
     for entry in kept:
-        if (seq := _seq(entry)) is not None:
+        if (seq := seq_of(entry.record)) is not None:
             return seq
     if kept:
         for entry in islice(ledger.entries(before=kept[-1].cursor), SEQ_SEARCH):
-            if (seq := _seq(entry)) is not None:
+            if (seq := seq_of(entry.record)) is not None:
                 return seq
     return 0
-
-
-def _seq(entry: Entry) -> int | None:
-    value = entry.record.get("last_seq")
-    if entry.record.get("role") == CLOSING and isinstance(value, int) and value >= 0:
-        return value
-    return None

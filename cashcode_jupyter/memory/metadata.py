@@ -57,8 +57,11 @@ def title_of(value: dict[str, Any] | None) -> str:
 
 
 def llm_of(value: dict[str, Any] | None) -> ModelChoice | None:
+    llm = (value or {}).get("llm")
+    if llm is None:
+        return None
     try:
-        return ModelChoice.model_validate((value or {}).get("llm"))
+        return ModelChoice.model_validate(llm)
     except ValidationError:
         return None
 
@@ -84,5 +87,9 @@ def changed_at(folder: Path) -> int | None:
 
 
 def iso(ns: int) -> str:
-    """Local time as ISO 8601 with offset, to the second."""
-    return datetime.fromtimestamp(ns / 1e9).astimezone().isoformat(timespec="seconds")
+    """Local time as ISO 8601 with offset, to the second; a stamp that no calendar has counts as 1970."""
+    try:
+        moment = datetime.fromtimestamp(ns / 1e9).astimezone()
+    except (ValueError, OverflowError, OSError):
+        moment = datetime.fromtimestamp(0).astimezone()
+    return moment.isoformat(timespec="seconds")

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from cashcode_jupyter.memory import metadata, pending
-from cashcode_jupyter.memory.records import CLOSING
+from cashcode_jupyter.memory.records import seq_of
 from cashcode_jupyter.storage.backwards import read_backwards
 
 RECORDS = 200
@@ -26,7 +26,6 @@ def peek(folder: Path) -> Peek:
     """Reads the end of the history only; blocks. Raises `OSError`."""
     waiting = (folder / pending.FILE).exists()
     for entry in islice(read_backwards(folder / metadata.HISTORY), RECORDS):
-        seq = entry.record.get("last_seq")
-        if entry.record.get("role") == CLOSING and isinstance(seq, int):
+        if (seq := seq_of(entry.record)) is not None:
             return Peek(metadata.title_of(metadata.read(folder)), seq, waiting)
     return Peek(metadata.title_of(metadata.read(folder)), waiting=waiting)

@@ -6,15 +6,20 @@ the history has a user record with its id, whatever this file says.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from cashcode_jupyter import logs
 from cashcode_jupyter.i18n import _
+from cashcode_jupyter.protocol.actions import parse_metadata
+from cashcode_jupyter.protocol.errors import BadMetadata
 from cashcode_jupyter.storage.atomic import storage_errors
 from cashcode_jupyter.storage.ledger import Ledger
 
+LOG = logs.log("chats")
 FILE = "pending.jsonl"
 
 
@@ -31,10 +36,13 @@ class PendingMessage:
 class PendingFile:
     """The waiting messages of one chat in order; `items` is the list, changed in place."""
 
-    def __init__(self, folder: Path, taken: Collection[str]) -> None:
+    def __init__(self, folder: Path, taken: Collection[str], *, new: bool = False) -> None:
         self._path = folder / FILE
-        self._ledger = Ledger.open(self._path, what=_("the queue of the chat"))
         self.items: list[PendingMessage] = []
+        if new:
+            self._ledger = Ledger(self._path, _("the queue of the chat"))
+            return
+        self._ledger = Ledger.open(self._path, what=_("the queue of the chat"))
         for record in reversed(list(self._ledger.backwards())):
             message_id = record.get("message_id")
             if record.get("role") == "taken":
@@ -83,11 +91,21 @@ class PendingFile:
 
 def _item(record: Mapping[str, Any]) -> PendingMessage | None:
     message_id, content, metadata = (record.get(name) for name in ("message_id", "content", "metadata"))
-    if not isinstance(message_id, str) or not isinstance(content, str):
+    if not isinstance(message_id, str) or not isinstance(content, str) or not content.strip():
         return None
     return PendingMessage(
         message_id=message_id,
         content=content,
         kind="steer" if record.get("kind") == "steer" else "queue",
-        metadata=metadata if isinstance(metadata, dict) else {},
+        metadata=_usable(metadata),
     )
+
+
+def _usable(metadata: object) -> Mapping[str, Any]:
+    """What a hand broke in there costs the choices that came with the message, never the message."""
+    try:
+        parse_metadata(metadata)
+    except BadMetadata as error:
+        logs.event(LOG, logging.WARNING, "pending.metadata_broken", reason=error.detail)
+        return {}
+    return metadata if isinstance(metadata, dict) else {}

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cashcode_jupyter.storage.backwards import MAX_CURSOR
+
 USER, CALLS, RESULT, ANSWER, SUMMARY, CLOSING = "user", "tool_calls", "tool", "assistant", "summary", "turn"
 SUMMARY_PREFIX = "[Summary of the earlier conversation]\n"
 INTERRUPTED_RESULT = (
@@ -129,6 +131,14 @@ def calls_of(record: Mapping[str, Any], cursor: int) -> list[dict[str, Any]]:
             }
         )
     return made
+
+
+def seq_of(record: Mapping[str, Any]) -> int | None:
+    """The event number that a closing record kept; None for other records and for what no chat can count to."""
+    value = record.get("last_seq")
+    if record.get("role") == CLOSING and type(value) is int and 0 <= value < MAX_CURSOR:
+        return value
+    return None
 
 
 def text_of(value: object) -> str:

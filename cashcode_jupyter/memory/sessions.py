@@ -115,7 +115,11 @@ class Sessions:
 
     async def peek(self, chat_id: str) -> Peek:
         """Title, last event number and whether messages wait; all empty when there is no such chat."""
-        return await asyncio.to_thread(self._peek, chat_id)
+        found = await asyncio.to_thread(self._peek, chat_id)
+        # Of a chat that is open here the title may be on its way to the disk.
+        if self._holders[chat_id] and (chat := self._chats.get(chat_id)):
+            return replace(found, title=chat.title, last_seq=max(found.last_seq, chat.last_seq))
+        return found
 
     async def rename(self, chat_id: str, title: str) -> dict[str, str]:
         """`{chat_id, title, updated_at}`; raises `NotFound`, `BadSetting` for a blank title, `ReadOnly`."""
@@ -198,7 +202,7 @@ class Sessions:
             return None
         try:
             if known is None and not folder.exists():
-                return ChatLog(chat_id, folder, lease)
+                return ChatLog(chat_id, folder, lease, new=True)
             if known is not None and not known.changed_outside():
                 known.refresh()
                 known.lease = lease

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, get_args
 
+from cashcode_jupyter.i18n import _
+
 ErrorCode = Literal[
     "bad_frame",
     "bad_metadata",
@@ -68,7 +70,16 @@ class CashCodeError(Exception):
 
 
 class InternalError(CashCodeError):
-    """A defect of ours; the log has the details."""
+    """A defect of ours; without a `detail` of its own it says where the log is."""
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(
+            detail
+            or _(
+                "Something went wrong inside CashCode. Its log (logs/cashcode.log in the data directory) has the "
+                "details."
+            )
+        )
 
 
 class BadFrame(CashCodeError):

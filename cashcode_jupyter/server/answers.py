@@ -19,7 +19,7 @@ from tornado import web
 
 from cashcode_jupyter import logs
 from cashcode_jupyter.i18n import _
-from cashcode_jupyter.protocol.errors import CashCodeError, ErrorCode
+from cashcode_jupyter.protocol.errors import CashCodeError, ErrorCode, InternalError
 
 if TYPE_CHECKING:
     from cashcode_jupyter.server.door import Door
@@ -62,7 +62,7 @@ def problem(error: BaseException | None, status: int) -> Problem:
         return Problem(status, "bad_frame", _("This address does not take this kind of request."))
     if 400 <= status < 500:
         return Problem(status, "bad_frame", _("The request cannot be read."))
-    return Problem(status, "internal", _("Something went wrong inside CashCode. The log has the details."))
+    return Problem(status, "internal", InternalError().detail)
 
 
 def encode(value: dict[str, Any]) -> bytes:

@@ -39,7 +39,7 @@ class CashCodeExtension(ExtensionApp):
     )
     examples = _(
         "jupyter cashcode                          serve on the first free port from 8888\n"
-        "jupyter cashcode --compat-listener=yes    also serve the seed's clients on loopback\n"
+        "jupyter cashcode --compat-listener=yes    also serve clients of the original CashCode server on loopback\n"
         "jupyter cashcode --workspace=~/projects   let the file tools work there"
     )
     extension_url = "/cashcode/api/health"

@@ -97,9 +97,13 @@ def in_words(error: OSError, what: str) -> StorageError | ReadOnly:
     if error.errno in FORBIDDEN:
         return ReadOnly(
             _(
-                "{what} could not be used: the folder is read-only or belongs to someone else. Check its "
-                "permissions, or set CASHCODE_DATA_DIR and CASHCODE_CONFIG_DIR to folders of yours."
+                "Cannot use {what}: the folder is read-only or belongs to someone else. Check its permissions, "
+                "or set CASHCODE_DATA_DIR and CASHCODE_CONFIG_DIR to folders of yours."
             ).format(what=what)
         )
     reason = error.strerror or type(error).__name__
-    return StorageError(_("The disk refused {what}: {reason}.").format(what=what, reason=reason))
+    return StorageError(
+        _("The disk refused {what}: {reason}. Check the disk with `cashcode doctor`, then try again.").format(
+            what=what, reason=reason
+        )
+    )

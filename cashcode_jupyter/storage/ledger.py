@@ -126,7 +126,7 @@ class Ledger:
             self._overtaken = True
             if not self.path.exists():
                 raise StorageError(
-                    _("{what} was removed from the disk while it was in use.").format(what=self._what)
+                    _("Something removed {what} from the disk while it was in use.").format(what=self._what)
                 )
             self.close()
             self._attach()

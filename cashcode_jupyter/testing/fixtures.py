@@ -49,6 +49,7 @@ def cashcode_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripted_mode
         if name.startswith(("CASHCODE_", "DEEPSEEK_API_", "OPENAI_")):
             monkeypatch.delenv(name)
     home = CashcodeHome(tmp_path / "data", tmp_path / "config", tmp_path / "workspace", scripted_model)
+    monkeypatch.setenv("CASHCODE_LANG", "en")
     for name, folder in (
         ("CASHCODE_DATA_DIR", home.data),
         ("CASHCODE_CONFIG_DIR", home.config),

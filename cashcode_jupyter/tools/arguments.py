@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -22,6 +23,8 @@ from cashcode_jupyter.tools.base import ToolProblem, ToolSpec
 Model = TypeVar("Model", bound=BaseModel)
 MAX_PROBLEMS = 5
 MAX_LITERAL_CHARS = 1_000_000
+MAX_DEPTH = 100
+TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 _FENCE = re.compile(r"\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 
@@ -63,13 +66,13 @@ def parse_arguments(text: str, spec: ToolSpec) -> dict[str, Any]:
     if not text.strip() or text.strip() == "null":
         return validate({}, spec)
     try:
-        value = _loads(text)
-    except (ValueError, RecursionError) as error:
+        value = read_json(text)
+    except ValueError as error:
         return _repaired(text, spec, error)
     if isinstance(value, str):
         try:
-            value = _loads(value)
-        except (ValueError, RecursionError):
+            value = read_json(value)
+        except ValueError:
             value = None
     if not isinstance(value, dict):
         raise ArgumentProblem(_problem(spec, "the arguments must be one JSON object"))
@@ -100,8 +103,32 @@ def canonical(arguments: dict[str, Any]) -> str:
     return json.dumps(arguments, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=True)
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, strict=False, parse_constant=_refuse_constant)
+def read_json(text: str) -> Any:
+    """The JSON value in `text`; raises `ValueError` also for what other readers of JSON could not take again:
+    NaN and infinite numbers, and a value nested deeper than `MAX_DEPTH`."""
+    try:
+        value = json.loads(text, strict=False, parse_constant=_refuse_constant, parse_float=_finite)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    level = [value]
+    for _depth in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _parts(outer)]
+        if not level:
+            return value
+    raise ValueError(TOO_DEEP)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large a number")
+    return number
 
 
 def _refuse_constant(name: str) -> Any:
@@ -128,7 +155,7 @@ def _repairs(text: str) -> Iterator[Any]:
     if fenced := _FENCE.fullmatch(text):
         text = fenced[1]
     for candidate in (text, _rebalanced(text)):
-        for read in (_loads, _literal):
+        for read in (read_json, _literal):
             try:
                 yield read(candidate or "")
             except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, Warning):
@@ -142,7 +169,7 @@ def _literal(text: str) -> Any:
     with warnings.catch_warnings():
         # An escape that Python only warns about (a Windows path) has no sure meaning; a warning would print it.
         warnings.simplefilter("error")
-        return _loads(json.dumps(ast.literal_eval(text.strip()), allow_nan=False))
+        return read_json(json.dumps(ast.literal_eval(text.strip()), allow_nan=False))
 
 
 def _rebalanced(text: str) -> str | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cashcode_jupyter.agent.journal import MAX_FINISHED_BYTES, MAX_OLD_BYTES, Journal, SlowReader
-from cashcode_jupyter.protocol.events import EVENTS, Pong, StreamEnd
+from cashcode_jupyter.protocol.events import EVENTS, Pong, StreamEnd, ToolCall
 
 
 def read_from(journal: Journal, position: int) -> list[dict]:
@@ -28,6 +28,17 @@ def test_numbers_grow_by_one_from_one():
     say(journal, "x")
     journal.add(StreamEnd(turn_id="t1", stream_id=7))
     assert [frame["seq"] for frame in read_from(journal, 0)] == [1, 2]
+
+
+def test_an_event_that_cannot_be_encoded_takes_no_number():
+    journal = Journal("a")
+    deep: dict = {}
+    for _level in range(2000):
+        deep = {"a": deep}
+    with pytest.raises((ValueError, RecursionError)):
+        journal.add(ToolCall(turn_id="t1", call_id="c", tool_name="x", arguments=deep, risk="read", stream_id=7))
+    journal.add(StreamEnd(turn_id="t1", stream_id=7))
+    assert [frame["seq"] for frame in read_from(journal, 0)] == [1]
 
 
 def test_deltas_that_were_not_read_are_joined():

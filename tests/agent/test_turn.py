@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from cashcode_jupyter.testing.model import ScriptedModel
 from tests.agent.conftest import Door, names, text_of
 
 
-def calls(*rounds: list[tuple[str, object]]) -> str:
+def calls(*rounds: Sequence[tuple[str, object]]) -> str:
     """A directive with exactly these calls; arguments that are a text are sent as they are."""
     script = [[{"name": name, "arguments": arguments} for name, arguments in calls] for calls in rounds]
     return f"[[mock:calls={base64.b64encode(json.dumps(script).encode()).decode()},say=Finished.]]"
@@ -268,6 +269,7 @@ async def test_a_configured_key_never_comes_out_of_a_turn(
     door = Door(core.connect())
     events = await door.ask(f"[[mock:text={quote('it is ' + secret + '.')},size=4]]")
     events += await door.ask(calls([("read_file", {"path": "leak.txt"})]))
+    events += await door.ask(f"[[mock:reasoning={secret},text=Done.]]")
     await core.stop()
     assert secret not in json.dumps(events)
     stored = [record for record in records(cashcode_home) if record["role"] != "user"]
@@ -277,3 +279,22 @@ async def test_a_configured_key_never_comes_out_of_a_turn(
 
 def test_a_cut_call_says_so():
     assert "cut off" in round.CUT_OFF
+
+
+@pytest.mark.parametrize("name", ["read_file", "no_such_tool"])
+@pytest.mark.parametrize("value", ["[" * 400 + "]" * 400, "[" * 970 + "]" * 970, "NaN", "1e999"])
+async def test_arguments_that_json_cannot_carry_on_are_told_to_the_model(door: Door, name: str, value: str):
+    call: tuple[str, object] = (name, '{"path": ' + value + "}")
+    events = await door.ask(calls([call]))
+    [result] = results(events)
+    assert not result["ok"] and events[-1]["stop_reason"] == "answered"
+    [announced] = [event for event in events if event["event"] == "tool_call"]
+    assert set(announced["arguments"]) == {"unparsed"}
+
+
+async def test_more_calls_than_one_answer_may_have_are_not_run_and_the_model_is_told(door: Door):
+    events = await door.ask("[[mock:parallel,calls=1000,tool=read_file,arg.path={call}.txt,say=Done.]]")
+    found = results(events)
+    assert len(found) == 129
+    assert sum("1000 calls came in one answer" in result["result"] for result in found) == 1
+    assert events[-1]["stop_reason"] == "answered"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
 from cashcode_jupyter.app import CashCode
 from cashcode_jupyter.config import Settings
 from cashcode_jupyter.testing.fixtures import CashcodeHome
@@ -233,3 +235,24 @@ async def test_bad_frames_get_typed_errors_and_the_door_stays_open(door: Door):
         assert (await door.until("error"))[-1]["code"] == code, frame
     await door.client.send(json.dumps({"type": "ping"}))
     assert (await door.until("pong"))[-1] == {"event": "pong"}
+
+
+async def test_an_attach_that_meets_the_beginning_of_a_turn_misses_nothing(
+    core: CashCode, door: Door, monkeypatch: pytest.MonkeyPatch
+):
+    other = Door(core.connect())
+    await other.until("ready")
+    peek = core.sessions.peek
+
+    async def peek_while_a_turn_begins(chat_id: str):
+        found = await peek(chat_id)
+        await door.send("message", chat_id=chat_id, content="one")
+        await door.until("turn_started")
+        return found
+
+    monkeypatch.setattr(core.sessions, "peek", peek_while_a_turn_begins)
+    await other.send("attach", chat_id="chat", after_seq=0)
+    [attached, *heard] = await other.until("done")
+    assert attached["running"] and attached["last_seq"] >= 2
+    assert names(heard)[:2] == ["session_updated", "turn_started"] and heard[0]["seq"] == 1
+    await other.client.aclose()

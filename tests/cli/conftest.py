@@ -53,7 +53,7 @@ class Program:
             cwd=self.folder,
             env=self.environ,
             stdin=options.get("stdin", subprocess.PIPE),
-            stdout=subprocess.PIPE,
+            stdout=options.get("stdout", subprocess.PIPE),
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import signal
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -142,12 +147,34 @@ def test_a_reader_that_goes_away_is_no_crash(cashcode: Program) -> None:
     assert "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("ask", "hi"), ("run",)])
+def test_an_output_on_a_full_disk_is_said_in_words(cashcode: Program, arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = cashcode.start(*arguments, stdout=full)
+        _out, err = process.communicate("hi\n", timeout=60)
+    assert process.returncode == 1
+    assert "The disk is full" in err and "Traceback" not in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize(("closed", "status"), [("<&-", 2), (">&-", 0), ("2>&-", 0)])
+def test_a_closed_standard_stream_is_no_crash(cashcode: Program, closed: str, status: int) -> None:
+    words = "" if closed == "<&-" else "hi"
+    command = f"{shlex.quote(sys.executable)} -m cashcode_jupyter.cli ask {words} {closed}"
+    done = subprocess.run(
+        command, shell=True, cwd=cashcode.folder, env=cashcode.environ, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--model", "gpt"), "PROVIDER:MODEL"),
         (("--model", "ollama:"), "PROVIDER:MODEL"),
-        (("--approve", "everything"), "no risk"),
+        (("--approve", "everything"), "not a risk"),
         (("--chat", " "), "needs a name"),
         (("--chat", "a", "--new"), "not allowed with"),
     ],

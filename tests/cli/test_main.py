@@ -44,7 +44,19 @@ def test_a_wrong_call_exits_with_two(arguments: list[str], capsys: pytest.Captur
 
 def test_the_help_is_chinese_where_the_person_is(cashcode: Program) -> None:
     cashcode.environ["CASHCODE_LANG"] = "zh_CN"
-    assert cashcode("--help").code == 0
+    done = cashcode("ask", "--help")
+    assert done.code == 0
+    for chinese in ("用法: cashcode ask", "提一个问题", "参数:", "选项:", "显示此帮助并退出"):
+        assert chinese in done.out
+    for english in ("usage", "options:", "arguments:", "show this"):
+        assert english not in done.out
+
+
+def test_a_wrong_call_is_told_in_chinese_where_the_person_is(cashcode: Program) -> None:
+    cashcode.environ["CASHCODE_LANG"] = "zh_CN"
+    done = cashcode("try", "--port", "x")
+    assert done.code == 2
+    assert "用法: cashcode try" in done.err and "cashcode try: 错误: " in done.err
 
 
 def test_the_manual_loads_no_core() -> None:

@@ -518,7 +518,7 @@ async def test_a_connection_test_counts_the_models_and_stores_nothing(asker: Ask
         "success": True,
         "provider": "openai_compatible",
         "model_count": 2,
-        "message": "Connected; 2 models found.",
+        "message": "Connected; models found: 2.",
     }
     assert asker.store.view() == before
 

@@ -35,8 +35,8 @@ def test_a_head_without_the_usual_entries_is_read_all_the_same(tmp_path: Path) -
         (b"PK\x03\x04 a zip", "is not a GGUF file"),
         (gguf(version=1), "of version 1"),
         (b"GGUF\0\0\0\x03" + b"\0" * 16, "of version"),
-        (b"GGUF\x03\0\0\0" + b"\xff" * 16, "makes no sense"),
-        (gguf()[:60], "makes no sense"),
+        (b"GGUF\x03\0\0\0" + b"\xff" * 16, "header is not valid"),
+        (gguf()[:60], "header is not valid"),
         (gguf()[:-64], "its end is missing"),
     ],
 )

@@ -4,10 +4,12 @@ import json
 import signal
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from cashcode_jupyter.memory import metadata
 from cashcode_jupyter.memory.chat import CallRecord, PendingMessage
 from cashcode_jupyter.memory.sessions import Sessions
 from cashcode_jupyter.paths import Paths
@@ -202,6 +204,26 @@ async def test_an_empty_queue_leaves_no_file(sessions: Sessions, paths: Paths) -
     chat.sync()
 
 
+async def test_a_waiting_message_whose_metadata_a_hand_broke_is_still_answered(
+    sessions: Sessions, paths: Paths
+) -> None:
+    chat = await sessions.open("chat")
+    chat.put_pending(PendingMessage("w0", "first", metadata={"llm": "x"}))
+    chat.put_pending(PendingMessage("w1", "second", metadata={"ref": "r"}))
+    await sessions.release(chat)
+    assert (await reopened(paths)).pending == [
+        PendingMessage("w0", "first"),
+        PendingMessage("w1", "second", metadata={"ref": "r"}),
+    ]
+
+
+async def test_a_waiting_message_without_words_is_not_asked(sessions: Sessions, paths: Paths) -> None:
+    chat = await sessions.open("chat")
+    chat.put_pending(PendingMessage("w0", "  "))
+    await sessions.release(chat)
+    assert (await reopened(paths)).pending == []
+
+
 async def test_after_release_nothing_can_be_written(sessions: Sessions) -> None:
     chat = await sessions.open("chat")
     await sessions.release(chat)
@@ -247,3 +269,8 @@ async def test_a_process_killed_at_any_moment_leaves_a_legal_history_and_a_free_
         chat.close()
         assert chat.lease is not None
         chat.lease.release()
+
+
+@pytest.mark.parametrize("ns", [10**23, -(10**23), 0])
+def test_a_file_stamp_that_no_calendar_has_is_still_a_time(ns: int) -> None:
+    assert datetime.fromisoformat(metadata.iso(ns)).utcoffset() is not None

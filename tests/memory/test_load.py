@@ -161,6 +161,21 @@ async def test_the_event_number_before_a_summary_is_found(write_history, session
     assert (await sessions.open("chat")).last_seq == 77 + 1_000_000
 
 
+@pytest.mark.parametrize("broken", [-5, True, 10**30, "9", 1.5])
+async def test_an_event_number_that_a_hand_broke_does_not_count(
+    write_history, sessions: Sessions, broken: object
+) -> None:
+    write_history(
+        "chat",
+        {"cursor": 1, "role": "user", "content": "a", "turn_id": "t1"},
+        {"cursor": 2, "role": "turn", "content": "", "turn_id": "t1", "last_seq": 7},
+        {"cursor": 3, "role": "user", "content": "b", "turn_id": "t2"},
+        {"cursor": 4, "role": "turn", "content": "", "turn_id": "t2", "last_seq": broken},
+    )
+    assert (await sessions.peek("chat")).last_seq == 7
+    assert (await sessions.open("chat")).last_seq == 7
+
+
 async def test_resuming_a_long_chat_takes_the_time_of_its_tail(write_history, paths: Paths) -> None:
     def best(chat_id: str, length: int) -> float:
         folder = write_history(chat_id, *(record | {"content": "x" * 200} for record in dialogue(1, length)))

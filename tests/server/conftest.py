@@ -39,7 +39,7 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for _name, variables, _default, _help in table():
         for variable in variables:
             monkeypatch.delenv(variable, raising=False)
-    for variable in ("XDG_CONFIG_HOME", "CASHCODE_LANG", "CASHCODE_SERVER_PID", "CASHCODE_KERNEL_TOKEN"):
+    for variable in ("XDG_CONFIG_HOME", "CASHCODE_SERVER_PID", "CASHCODE_KERNEL_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
 
 

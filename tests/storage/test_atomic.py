@@ -71,7 +71,7 @@ def test_a_full_disk_leaves_the_old_file_and_is_said_in_words(tmp_path: Path) ->
 def test_a_read_only_disk_is_said_in_words(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk") as disk:
         make_read_only(disk)
-        with pytest.raises(ReadOnly, match="the memory could not be used"), atomic.storage_errors("the memory"):
+        with pytest.raises(ReadOnly, match="Cannot use the memory"), atomic.storage_errors("the memory"):
             atomic.replace(disk / "MEMORY.md", b"x")
 
 

@@ -197,7 +197,7 @@ def test_a_read_only_disk_is_said_in_words_and_can_still_be_read(tmp_path: Path)
         ledger.append({"content": "a"})
         ledger.close()
         make_read_only(disk)
-        with pytest.raises(ReadOnly, match="the chat could not be used"):
+        with pytest.raises(ReadOnly, match="Cannot use the chat"):
             Ledger.open(disk / "h")
         with pytest.raises(ReadOnly):
             Ledger.open(disk / "new" / "h").append({})

@@ -182,3 +182,16 @@ def test_importing_the_module_does_not_load_jsonschema() -> None:
 
     code = "import sys, cashcode_jupyter.tools.arguments; sys.exit('jsonschema' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("spec", [OURS, OPTIONAL], ids=["pydantic", "json schema"])
+@pytest.mark.parametrize("depth", [101, 400, 970, 100_000])
+def test_a_value_nested_too_deep_is_a_problem_for_the_model(depth: int, spec: ToolSpec) -> None:
+    with pytest.raises(ArgumentProblem):
+        parse_arguments('{"path": ' + "[" * depth + "]" * depth + "}", spec)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_a_number_that_json_cannot_carry_is_a_problem_for_the_model(number: str) -> None:
+    with pytest.raises(ArgumentProblem):
+        parse_arguments('{"x": ' + number + "}", OPTIONAL)
