@@ -15,8 +15,8 @@ from cashcode_jupyter import __version__, logs
 from cashcode_jupyter.agent.bus import Bus
 from cashcode_jupyter.agent.client import Client
 from cashcode_jupyter.agent.orchestrator import Orchestrator
+from cashcode_jupyter.agent.parts import Parts
 from cashcode_jupyter.agent.schemas import Schemas
-from cashcode_jupyter.agent.turn import Parts
 from cashcode_jupyter.config import Settings
 from cashcode_jupyter.llm.client import Models
 from cashcode_jupyter.llm.settings import LlmStore

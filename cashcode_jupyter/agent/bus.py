@@ -27,11 +27,14 @@ class Bus:
         self._idle: OrderedDict[str, None] = OrderedDict()
 
     def open(self, chat_id: str, last_seq: int) -> Journal:
-        """The chat's journal; `last_seq` is where its numbers go on if it is not open yet."""
+        """The chat's journal; `last_seq` is where its numbers go on, after this process's or another's events."""
         self._idle.pop(chat_id, None)
         journal = self._journals.get(chat_id)
         if journal is None:
             journal = self._journals[chat_id] = Journal(chat_id, last_seq)
+        elif journal.move_on(last_seq):
+            for reader in self._readers.get(chat_id, ()):
+                reader.rewind(chat_id)
         return journal
 
     def journal(self, chat_id: str) -> Journal | None:

@@ -11,12 +11,13 @@ import logging
 from collections.abc import Callable
 
 from cashcode_jupyter import logs
-from cashcode_jupyter.agent.turn import ChatView, Parts, Turn
+from cashcode_jupyter.agent.parts import ChatView, Parts
+from cashcode_jupyter.agent.turn import Turn
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
 from cashcode_jupyter.memory.sessions import Sessions
 from cashcode_jupyter.protocol.actions import Metadata, parse_metadata
-from cashcode_jupyter.protocol.errors import CashCodeError, Conflict
+from cashcode_jupyter.protocol.errors import CashCodeError, Conflict, InternalError
 from cashcode_jupyter.protocol.events import Error, Event, ModelChoice, Queued, Steered
 
 LOG = logs.log("chat")
@@ -39,6 +40,7 @@ class ChatRun:
         self.idle = False
         self.closing = False
         self._ending = False
+        self._stop_early = False
         self._parts = parts
         self._sessions = sessions
         self._view = view
@@ -60,6 +62,9 @@ class ChatRun:
             return
         except asyncio.CancelledError:
             self._refuse(Conflict(_("The chat was just closed; send the message again.")))
+            raise
+        except Exception:
+            self._refuse(InternalError())  # whoever waits for the chat must not wait for ever
             raise
         self._parts.bus.open(self.chat_id, chat.last_seq)
         self._opened.set_result(chat)
@@ -87,9 +92,11 @@ class ChatRun:
         return True
 
     def stop(self) -> None:
-        """End the running turn; the next waiting message runs."""
+        """End the running turn, or the one that is about to begin; the next waiting message runs."""
         if self._turn is not None:
             self._turn.stop()
+        else:
+            self._stop_early = not self.idle
 
     def end(self, task: asyncio.Task[None]) -> None:
         """End the running turn and run nothing more; what waits stays on disk."""
@@ -143,6 +150,7 @@ class ChatRun:
             self._parts.bus.publish(self.chat_id, Queued(position=position, ref=message.metadata.get("ref")))
 
     async def _run_turn(self, chat: ChatLog, message: PendingMessage) -> None:
+        stop_early, self._stop_early = self._stop_early, False
         metadata = parse_metadata(message.metadata) if message.metadata else Metadata()
         try:
             choice = self._parts.models.choose(metadata.llm, chat.llm)
@@ -152,6 +160,8 @@ class ChatRun:
             return
         title = self._describe(chat, message, choice)
         self._turn = Turn(self._parts, chat, self._view, message, metadata, choice, title)
+        if stop_early:
+            asyncio.get_running_loop().call_soon(self._turn.stop)
         try:
             await self._turn.run()
         finally:

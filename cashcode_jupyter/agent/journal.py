@@ -96,6 +96,15 @@ class Journal:
             self._forget(self.seq)
         self._turn_first_seq = self.seq + 1
 
+    def move_on(self, seq: int) -> bool:
+        """Another process gave out numbers up to `seq`; True when that is news, and nothing before is kept."""
+        if seq <= self.seq:
+            return False
+        self._forget(self.seq)
+        self.seq = self.floor = seq
+        self._turn_first_seq = seq + 1
+        return True
+
     def forget_finished(self) -> None:
         """Nobody listens and no turn runs: drop the events, keep the number."""
         self._forget(self.seq)

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from cashcode_jupyter import logs
 from cashcode_jupyter.agent.chat_run import ChatRun, Reply
-from cashcode_jupyter.agent.turn import ChatView, Parts
+from cashcode_jupyter.agent.parts import ChatView, Parts
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory.chat import PendingMessage
 from cashcode_jupyter.memory.sessions import Sessions

@@ -9,102 +9,44 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from cashcode_jupyter import logs
 from cashcode_jupyter.agent import prompt
-from cashcode_jupyter.agent.bus import Bus
-from cashcode_jupyter.agent.render import Rendering
+from cashcode_jupyter.agent.attached import receipts, refuse_what_is_not_there
+from cashcode_jupyter.agent.parts import ChatView, Parts
 from cashcode_jupyter.agent.round import ToolRound
-from cashcode_jupyter.agent.schemas import Schemas
 from cashcode_jupyter.agent.speech import Speech
+from cashcode_jupyter.agent.tally import Tally, as_message
 from cashcode_jupyter.agent.window import estimate_tokens, first_shown
 from cashcode_jupyter.i18n import _
-from cashcode_jupyter.llm.client import Completion, ModelRequest, Models
+from cashcode_jupyter.llm.client import Completion, ModelRequest
 from cashcode_jupyter.llm.profiles import Profile
 from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
-from cashcode_jupyter.memory.longterm import LongTerm, Persona
 from cashcode_jupyter.protocol.actions import Metadata
 from cashcode_jupyter.protocol.errors import (
     CashCodeError,
     InternalError,
     LlmContentFilter,
     LlmError,
-    McpUnavailable,
-    SkillUnavailable,
 )
 from cashcode_jupyter.protocol.events import (
-    Done,
-    Error,
+    Event,
     ModelChoice,
     Retrying,
     SessionUpdated,
     StopReason,
-    StreamEnd,
     TurnStarted,
-    TurnUsage,
-    Usage,
 )
-from cashcode_jupyter.security.redact import Redactor
-from cashcode_jupyter.tools.base import Toolset
 
 LOG = logs.log("turn")
 WINDOW_WAIT = 2.0
-CLOSING_EVENTS = 3
 STEPS_OF_A_REQUEST = 1
 LOG_AFTER = 0.05
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What every turn works with; `app.py` builds it once."""
-
-    bus: Bus
-    models: Models
-    tools: Toolset
-    schemas: Schemas
-    memory: LongTerm
-    persona: Persona
-    redactor: Redactor
-    learn_secrets: Callable[[], None]
-    workspace: Path
-    max_iterations: int
-
-
-@dataclass
-class ChatView:
-    """What is fixed for a chat while this process has it: its system message and where its window begins."""
-
-    system: str | None = None
-    first_shown: int = 0
-    log: ChatLog | None = None
-    rendering: Rendering = field(default_factory=Rendering)
-
-    def follow(self, chat: ChatLog) -> None:
-        """A chat that was loaded anew has other messages, so the window begins at its first."""
-        if self.log is not chat:
-            self.log, self.first_shown = chat, 0
-
-
-@dataclass
-class _Tally:
-    """Tokens of the turn so far; `prompt` is that of the last request, the others are sums."""
-
-    prompt: int = 0
-    prompt_sum: int = 0
-    completion: int = 0
-    estimated: bool = False
-    tool_calls: int = 0
-    window: int | None = None
-
-    @property
-    def usage(self) -> TurnUsage:
-        return TurnUsage(prompt_tokens=self.prompt_sum, completion_tokens=self.completion, estimated=self.estimated)
 
 
 @dataclass
@@ -125,12 +67,14 @@ class Turn:
 
     def __post_init__(self) -> None:
         self._started = time.monotonic()
-        self._tally = _Tally()
+        self._tally = Tally()
         self._failure: CashCodeError | None = None
         self._ending = False
         self._task: asyncio.Task[Any] | None = None
         self.parts.learn_secrets()
         self._announce: Callable[[], None] | None = None
+        self._begin_logged = False
+        self._journal = self.parts.bus.open(self.chat.chat_id, self.chat.last_seq)
         self._speech = Speech(
             self.parts.bus, self.chat.chat_id, self.id, self.parts.redactor, before=self._announced
         )
@@ -170,17 +114,17 @@ class Turn:
 
     async def _work(self) -> StopReason:
         chat, message = self.chat, self.message
-        self.parts.bus.open(chat.chat_id, chat.last_seq).begin_turn()
+        self._journal.begin_turn()
         cursor = chat.append_user(
             message.content,
             turn_id=self.id,
             message_id=message.message_id,
             model_content=self._model_content(),
-            extra=self._receipts(),
+            extra=receipts(self.metadata),
         )
         chat.take_pending(message.message_id)
         self._begin(cursor)
-        self._refuse_what_is_not_there()
+        refuse_what_is_not_there(self.metadata)
         self._tally.window = await self._context_window()
         for _number in range(self.parts.max_iterations):
             self._take_steers()
@@ -225,15 +169,17 @@ class Turn:
                 self.parts.bus.publish(self.chat.chat_id, SessionUpdated(title=self.title, updated_at=logs.now()))
             started = TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor, ref=self.metadata.ref)
             self.parts.bus.publish(self.chat.chat_id, started)
-            asyncio.get_running_loop().call_later(LOG_AFTER, log)
-
-        def log() -> None:
-            facts = {"provider": self.choice.provider, "model": self.choice.model}
-            with logs.ids(chat_id=self.chat.chat_id, turn_id=self.id):
-                logs.event(LOG, logging.INFO, "turn.started", **facts)
+            asyncio.get_running_loop().call_later(LOG_AFTER, self._log_begin)
 
         self._announce = announce
         _later(STEPS_OF_A_REQUEST, self._announced)
+
+    def _log_begin(self) -> None:
+        if not self._begin_logged:
+            self._begin_logged = True
+            facts = {"provider": self.choice.provider, "model": self.choice.model}
+            with logs.ids(chat_id=self.chat.chat_id, turn_id=self.id):
+                logs.event(LOG, logging.INFO, "turn.started", **facts)
 
     def _announced(self) -> None:
         if self._announce is not None:
@@ -245,7 +191,7 @@ class Turn:
         tools = self._schemas() if with_tools and profile.tools else ()
         system = self._system(bool(tools), profile)
         if self._tally.window is not None:
-            overhead = estimate_tokens([{"content": system}, _as_message(tools)])
+            overhead = estimate_tokens([{"content": system}, as_message(tools)])
             shown = self.view.first_shown
             self.view.first_shown = first_shown(self.chat.messages, self._tally.window, shown, overhead)
         messages, first = self.chat.messages, self.view.first_shown
@@ -266,7 +212,7 @@ class Turn:
         finally:
             self._speech.end()
         completion.reasoning = self.parts.redactor(completion.reasoning)
-        self._count(completion, system, tools)
+        self._tally.count(completion, [{"content": system}, *messages[first:], as_message(tools)])
         if completion.finish_reason == "content_filter" and not completion.tool_calls:
             raise LlmContentFilter(_("The model's provider withheld this answer by its content rules."))
         if not with_tools:
@@ -301,38 +247,6 @@ class Turn:
         content = prompt.user_content(self.message.content, self.metadata.context)
         return content if content != self.message.content else None
 
-    def _receipts(self) -> Mapping[str, Any]:
-        """What was attached, as it is kept with the message: selections whole, context by kind and label."""
-        kept: dict[str, Any] = {}
-        if self.metadata.mentioned_skills:
-            kept["mentioned_skills"] = [row.model_dump(exclude_none=True) for row in self.metadata.mentioned_skills]
-        if self.metadata.selected_mcp_connectors:
-            kept["selected_mcp_connectors"] = [
-                row.model_dump(exclude_none=True) for row in self.metadata.selected_mcp_connectors
-            ]
-        if self.metadata.context:
-            kept["context"] = [
-                {"kind": item.kind, "label": item.label, "chars": len(item.text)} for item in self.metadata.context
-            ]
-        return kept
-
-    def _refuse_what_is_not_there(self) -> None:
-        """No skill catalogue and no MCP hub are part of this installation yet; a selection must not be lost."""
-        if self.metadata.mentioned_skills:
-            name = self.metadata.mentioned_skills[0].name
-            raise SkillUnavailable(
-                _("The skill {name} is not installed. Remove the selection and send the message again.").format(
-                    name=name
-                )
-            )
-        if self.metadata.selected_mcp_connectors:
-            name = self.metadata.selected_mcp_connectors[0].server
-            raise McpUnavailable(
-                _("The MCP server {name} is not known. Remove the selection and send the message again.").format(
-                    name=name
-                )
-            )
-
     def _steered(self) -> bool:
         return any(item.kind == "steer" for item in self.chat.pending)
 
@@ -354,24 +268,13 @@ class Turn:
         )
         logs.event(LOG, logging.WARNING, "model.retrying", code=error.code, attempt=attempt, delay_sec=delay)
 
-    def _count(self, completion: Completion, system: str, tools: Sequence[dict[str, Any]]) -> None:
-        tally = self._tally
-        if completion.prompt_tokens is None or completion.completion_tokens is None:
-            tally.estimated = True
-        tally.prompt = completion.prompt_tokens or estimate_tokens(
-            [{"content": system}, *self.chat.messages[self.view.first_shown :], _as_message(tools)]
-        )
-        tally.prompt_sum += tally.prompt
-        tally.completion += completion.completion_tokens or estimate_tokens(
-            [{"content": completion.text + completion.reasoning}]
-        )
-
     def _close(self, stop_reason: StopReason) -> None:
         """Write and tell how it ended. A disk that fails here is told as well; the turn still ends."""
         self._announced()
+        self._log_begin()
         duration = round(time.monotonic() - self._started, 3)
-        stream_id = self._speech.stream_id
         error = self._failure
+        closing = self._closing_events(stop_reason, error, duration)
         try:
             self._round.settle(self.id, cancelled=stop_reason == "cancelled")
             if self._speech.words:
@@ -382,35 +285,15 @@ class Turn:
                 stop_reason="error" if error else stop_reason,
                 usage=self._tally.usage.model_dump(),
                 duration_sec=duration,
-                last_seq=self.parts.bus.open(self.chat.chat_id, self.chat.last_seq).seq + CLOSING_EVENTS,
+                last_seq=self._journal.seq + len(closing),
                 tool_calls=self._tally.tool_calls,
                 error=error.code if error else None,
             )
         except CashCodeError as storage_error:
             error = error or storage_error
-        if error is not None:
-            self._publish(Error.of(error, turn_id=self.id))
-        else:
-            self._publish(StreamEnd(turn_id=self.id, stream_id=stream_id))
-            if self._tally.prompt:
-                self._publish(
-                    Usage(
-                        turn_id=self.id,
-                        prompt_tokens=self._tally.prompt,
-                        completion_tokens=self._tally.completion,
-                        context_window=self._tally.window,
-                        estimated=self._tally.estimated,
-                    )
-                )
-            self._publish(
-                Done(
-                    turn_id=self.id,
-                    duration_sec=duration,
-                    stop_reason=stop_reason,
-                    usage=self._tally.usage,
-                    tool_calls=self._tally.tool_calls,
-                )
-            )
+            closing = self._closing_events(stop_reason, error, duration)
+        for event in closing:
+            self._publish(event)
         logs.event(
             LOG,
             logging.INFO if error is None else logging.WARNING,
@@ -421,7 +304,10 @@ class Turn:
             tool_calls=self._tally.tool_calls,
         )
 
-    def _publish(self, event: Any) -> None:
+    def _closing_events(self, stop_reason: StopReason, error: CashCodeError | None, duration: float) -> list[Event]:
+        return self._tally.closing_events(self.id, self._speech.stream_id, stop_reason, error, duration)
+
+    def _publish(self, event: Event) -> None:
         self._announced()
         self.parts.bus.publish(self.chat.chat_id, event)
 
@@ -432,8 +318,3 @@ def _later(steps: int, call: Callable[[], None]) -> None:
         asyncio.get_running_loop().call_soon(_later, steps - 1, call)
     else:
         call()
-
-
-def _as_message(tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The tools as something whose size can be estimated."""
-    return {"content": str(tools) if tools else ""}

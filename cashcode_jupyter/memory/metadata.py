@@ -27,8 +27,11 @@ MAX_TITLE = 500
 
 def read(folder: Path) -> dict[str, Any] | None:
     """The metadata of the chat in `folder`, {} when there is none, None when the file is broken."""
+    path = folder / FILE
+    if path.exists() and not path.is_file():
+        return None  # opening a pipe would wait for ever
     try:
-        value = json.loads((folder / FILE).read_bytes().decode("utf-8-sig"))
+        value = json.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError, IsADirectoryError):
@@ -68,7 +71,7 @@ def llm_of(value: dict[str, Any] | None) -> ModelChoice | None:
 
 def checked_title(title: str) -> str:
     """The title as it is stored; raises `BadSetting` when there is nothing in it or far too much."""
-    title = title.strip()
+    title = "".join(sign for sign in " ".join(title.split()) if sign.isprintable())
     if not title:
         raise BadSetting(_("A chat's title cannot be blank."))
     if len(title) > MAX_TITLE:

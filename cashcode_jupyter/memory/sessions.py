@@ -33,6 +33,7 @@ __all__ = ["CallRecord", "ChatLog", "PendingMessage", "SessionRow", "Sessions"]
 LOG = logs.log("chats")
 LEASES = ".leases"
 CACHED_CHATS = 64
+PATIENCE = (0.1, 0.2, 0.4)
 T = TypeVar("T")
 
 
@@ -54,14 +55,20 @@ class Sessions:
         async with self._lock(chat_id):
             if not self._holders[chat_id]:
                 known = self._chats.get(chat_id)
-                chat = self._take_at_once(chat_id, known)
-                if chat is None:
-                    chat = await _whole(lambda: self._take(chat_id, known), undo=_abandon)
-                self._chats[chat_id] = chat
+                self._chats[chat_id] = self._take_at_once(chat_id, known) or await self._patiently(chat_id, known)
             self._holders[chat_id] += 1
             self._chats.move_to_end(chat_id)
             self._evict()
             return self._chats[chat_id]
+
+    async def _patiently(self, chat_id: str, known: ChatLog | None) -> ChatLog:
+        """Another process keeps a chat for a moment after its turn, so who is refused asks again for a moment."""
+        for pause in PATIENCE:
+            try:
+                return await _whole(lambda: self._take(chat_id, known), undo=_abandon)
+            except ReadOnly:
+                await asyncio.sleep(pause)
+        return await _whole(lambda: self._take(chat_id, known), undo=_abandon)
 
     async def release(self, chat: ChatLog) -> None:
         """Give the lease back; the chat stays in memory, so opening it again is cheap."""
@@ -83,6 +90,7 @@ class Sessions:
                     del self._chats[chat.chat_id]
                     last = _abandon
                 await asyncio.to_thread(last, chat)
+                self._evict()
 
     async def aclose(self) -> None:
         """Give all leases back and close all files."""

@@ -24,6 +24,7 @@ from cashcode_jupyter.storage.backwards import Entry, lines_backwards, parse, re
 LOG = logs.log("ledger")
 CORRUPT_SUFFIX = ".corrupt"
 _BINARY = getattr(os, "O_BINARY", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 class Ledger:
@@ -139,7 +140,8 @@ class Ledger:
         return self._fd is None or ((found.st_dev, found.st_ino), found.st_size) != (self._identity, self._size)
 
     def _attach(self) -> None:
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o666)
+        # A link in the place of a ledger is nobody's history; what it points to must not be written.
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _BINARY, 0o666)
         try:
             found = os.fstat(fd)
             self._identity, self._size = (found.st_dev, found.st_ino), found.st_size

@@ -128,3 +128,14 @@ async def test_a_deleted_chats_readers_hear_of_a_new_chat_of_that_name():
     bus.publish("a", Pong())
     [event] = await take(reader.frames(), 1)
     assert event["seq"] == 1
+
+
+async def test_numbers_go_on_after_those_that_another_process_gave():
+    bus = Bus()
+    bus.open("a", 5)
+    reader = bus.subscribe()
+    reader.watch("a")
+    bus.open("a", 40)
+    bus.publish("a", Pong())
+    [event] = await take(reader.frames(), 1)
+    assert event["seq"] == 41

@@ -256,3 +256,33 @@ async def test_an_attach_that_meets_the_beginning_of_a_turn_misses_nothing(
     assert attached["running"] and attached["last_seq"] >= 2
     assert names(heard)[:2] == ["session_updated", "turn_started"] and heard[0]["seq"] == 1
     await other.client.aclose()
+
+
+async def test_a_stop_right_behind_a_message_stops_it_also_while_its_chat_is_being_opened(
+    door: Door, core: CashCode, cashcode_home: CashcodeHome
+):
+    await door.ask("one")
+    await core.stop()
+    core = CashCode(Settings.load(), console=False)
+    await core.start()
+    door = Door(core.connect())
+    await door.send("message", chat_id="chat", content=SLOW)
+    await door.send("cancel", chat_id="chat")
+    events = await door.until("done")
+    assert events[-1]["stop_reason"] == "cancelled"
+    assert [r["content"] for r in records(cashcode_home) if r["role"] == "user"] == ["one", SLOW]
+    await core.stop()
+
+
+async def test_a_message_behind_one_whose_chat_cannot_be_opened_is_answered(
+    door: Door, core: CashCode, monkeypatch: pytest.MonkeyPatch
+):
+    async def broken(chat_id: str):
+        await asyncio.sleep(0)
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(core.sessions, "open", broken)
+    await door.send("message", chat_id="chat", content="one")
+    async with asyncio.timeout(5):
+        await door.send("message", chat_id="chat", content="two")
+    assert (await door.until("error"))[-1]["code"] == "internal"

@@ -269,3 +269,12 @@ async def test_sync_returns_when_all_is_on_the_disk_and_may_be_called_on_an_empt
     ledger.append({"content": "a"})
     ledger.sync()
     assert contents(ledger.path) == ["a"]
+
+
+def test_a_link_in_the_place_of_a_ledger_is_not_written(tmp_path: Path):
+    other = tmp_path / "other.txt"
+    other.write_text("mine\n")
+    (tmp_path / "history.jsonl").symlink_to(other)
+    with pytest.raises(StorageError):
+        Ledger.open(tmp_path / "history.jsonl").append({"role": "user", "content": "x"})
+    assert other.read_text() == "mine\n"
