@@ -12,7 +12,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -58,10 +58,11 @@ class _Call:
     outcome: ToolOutcome | None = None
     duration_sec: float = 0.0
     recorded: bool = False
-    record: CallRecord = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.record = CallRecord(self.id, self.name, json.dumps(self.arguments, ensure_ascii=False))
+    def record(self, redactor: Redactor) -> CallRecord:
+        """The call as it is kept, without configured secrets; the model reads it again."""
+        arguments = redactor.known_value(self.arguments)
+        return CallRecord(self.id, self.name, json.dumps(arguments, ensure_ascii=False))
 
     @property
     def risk(self) -> Any:
@@ -102,7 +103,7 @@ class ToolRound:
             beyond.problem = TOO_MANY.format(count=len(completion.tool_calls), limit=MAX_CALLS)
         self._chat.append_calls(
             self._speech.words,
-            [call.record for call in self._calls],
+            [call.record(self._redactor) for call in self._calls],
             turn_id=turn_id,
             reasoning=completion.reasoning,
         )

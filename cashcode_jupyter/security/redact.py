@@ -7,7 +7,7 @@ had come in one piece. Values shorter than 8 characters are ignored, they would 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cashcode_jupyter.security.patterns import PatternStream, may_hold_secrets
@@ -31,24 +31,36 @@ class Redactor:
         self._known = (values, begin(values))
 
     def __call__(self, text: str) -> str:
-        text = ValueStream(*self._known).flush(text)
+        text = self.known(text)
         if not may_hold_secrets(text):
             return text
         return PatternStream().flush(text)
 
+    def known(self, text: str) -> str:
+        """Takes out the configured secrets only: for what is read again as code or data and must stay as it was."""
+        return ValueStream(*self._known).flush(text)
+
     def value(self, value: Any) -> Any:
         """The same JSON value with every text in it redacted; keys stay."""
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, dict):
-            return {key: self.value(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
-        return value
+        return _mapped(self, value)
+
+    def known_value(self, value: Any) -> Any:
+        """As `value`, but as `known`."""
+        return _mapped(self.known, value)
 
     def stream(self) -> RedactedStream:
         """For text that comes in pieces; knows the secrets of this moment."""
         return RedactedStream(ValueStream(*self._known))
+
+
+def _mapped(redact: Callable[[str], str], value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: _mapped(redact, item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(redact, item) for item in value]
+    return value
 
 
 class RedactedStream:

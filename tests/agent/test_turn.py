@@ -268,7 +268,7 @@ async def test_a_configured_key_never_comes_out_of_a_turn(
     await core.start()
     door = Door(core.connect())
     events = await door.ask(f"[[mock:text={quote('it is ' + secret + '.')},size=4]]")
-    events += await door.ask(calls([("read_file", {"path": "leak.txt"})]))
+    events += await door.ask(calls([("read_file", {"path": "leak.txt"}), ("glob", {"pattern": secret})]))
     events += await door.ask(f"[[mock:reasoning={secret},text=Done.]]")
     await core.stop()
     assert secret not in json.dumps(events)
