@@ -227,7 +227,7 @@ def _not_configured(*, has_address: bool) -> LlmNotConfigured:
         return LlmNotConfigured(_("No model is chosen. Choose one in the settings or name one, PROVIDER:MODEL."))
     return LlmNotConfigured(
         _(
-            "No model is configured. Enter a base URL or an Ollama address in the settings, "
-            "or get a small local model with: cashcode starter"
+            "No model is configured. In a terminal, `cashcode connect ollama` or `cashcode connect URL` connects "
+            "one, and `cashcode starter` gets a tiny local one."
         )
     )
