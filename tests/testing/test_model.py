@@ -23,12 +23,13 @@ def test_before_the_start_there_is_no_url() -> None:
 
 
 def test_it_stops_without_leaving_a_thread_or_a_port() -> None:
+    before = set(threading.enumerate())
     model = ScriptedModel().start()
     port = model.port
     ask(model, "hi")
     model.stop()
     model.stop()
-    assert not any(thread.name == "cashcode-scripted-model" for thread in threading.enumerate())
+    assert set(threading.enumerate()) <= before
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", port), timeout=1)
     gc.collect()
