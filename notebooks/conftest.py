@@ -15,7 +15,7 @@ from cashcode_jupyter.testing import ScriptedModel, script
 ANSWERS = {
     "capital of France": "The capital of France is Paris.",
     "And of Italy": "The capital of Italy is Rome.",
-    "costs the most": "Coffee.",
+    "does tea cost": "Tea costs 2.50.",
     "Say hello": "Bonjour !",
     "My name is Ada": "Nice to meet you, Ada. The spring report it is.",
     "What is my name": "Your name is Ada, and you are planning the spring report.",
