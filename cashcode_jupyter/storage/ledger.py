@@ -145,9 +145,11 @@ class Ledger:
         try:
             found = os.fstat(fd)
             self._identity, self._size = (found.st_dev, found.st_ino), found.st_size
-            self._repair_tail(fd)
-            newest = next(read_backwards(self.path, on_broken=self._broken.add), None)
-            self.last_cursor = newest.cursor if newest else 0
+            self.last_cursor = 0
+            if self._size:
+                self._repair_tail(fd)
+                newest = next(read_backwards(self.path, on_broken=self._broken.add), None)
+                self.last_cursor = newest.cursor if newest else 0
         except BaseException:
             os.close(fd)
             raise

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
@@ -53,7 +53,7 @@ class Owner:
         return cls(host=host, space=_pid_space(), pid=pid, start=start, token=secrets.token_hex(16), ttl=ttl)
 
     def content(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(vars(self)).encode()
 
     @classmethod
     def read(cls, data: bytes) -> Owner | None:
