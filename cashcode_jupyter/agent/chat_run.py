@@ -48,8 +48,9 @@ class ChatRun:
         self._turn: Turn | None = None
         self._handed: PendingMessage | None = None
         self._woken = asyncio.Event()
-        self._quiet = asyncio.Event()
         self._describing: asyncio.Task[None] | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._renewing: asyncio.Task[None] | None = None
 
     async def main(self, first: PendingMessage | None, reply: Reply) -> None:
         """Run `first` after what waited from before, then all that arrives meanwhile."""
@@ -68,14 +69,14 @@ class ChatRun:
             raise
         self._parts.bus.open(self.chat_id, chat.last_seq)
         self._opened.set_result(chat)
-        renewal = asyncio.create_task(self._renew(chat))
+        self._later("renew", RENEW_EVERY, lambda: self._start_renewing(chat))
         try:
             await self._run_all(chat, first)
         except CashCodeError as error:
             self._parts.bus.publish(self.chat_id, Error.of(error))
         finally:
             self.closing = True
-            await self._close(chat, renewal)
+            await self._close(chat)
             self._parts.bus.close_idle(self.chat_id)
 
     async def accept(self, message: PendingMessage) -> bool:
@@ -172,39 +173,49 @@ class ChatRun:
         title = None if chat.title else " ".join(message.content.split())[:TITLE_LENGTH]
         chat.describe(title, choice)
         if self._describing is None and not chat.described:
-            self._describing = asyncio.create_task(self._write_description(chat))
+            self._later("describe", DESCRIBE_AFTER, lambda: self._start_describing(chat))
         return title
+
+    def _later(self, name: str, seconds: float, start: Callable[[], None]) -> None:
+        """Start something that is in no hurry; a turn's first word does not pay for it."""
+        if name not in self._timers:
+            self._timers[name] = asyncio.get_running_loop().call_later(seconds, start)
+
+    def _start_describing(self, chat: ChatLog) -> None:
+        self._describing = asyncio.create_task(self._write_description(chat))
 
     async def _write_description(self, chat: ChatLog) -> None:
         """For a turn that takes its time; after a quick one it is written when the chat is closed."""
         try:
-            async with asyncio.timeout(DESCRIBE_AFTER):
-                await self._quiet.wait()
-        except TimeoutError:
-            try:
-                await asyncio.to_thread(chat.write_description)
-            except CashCodeError as error:
-                logs.event(LOG, logging.WARNING, "chat.not_described", code=error.code)
-
-    async def _close(self, chat: ChatLog, renewal: asyncio.Task[None]) -> None:
-        """What was written survives a kill already; now it shall survive a power loss."""
-        self._quiet.set()
-        renewal.cancel()
-        await asyncio.gather(renewal, *([self._describing] if self._describing else []), return_exceptions=True)
-        try:
-            await self._sessions.settle(chat)
+            await asyncio.to_thread(chat.write_description)
         except CashCodeError as error:
-            self._parts.bus.publish(self.chat_id, Error.of(error))
+            logs.event(LOG, logging.WARNING, "chat.not_described", code=error.code)
+
+    def _start_renewing(self, chat: ChatLog) -> None:
+        self._renewing = asyncio.create_task(self._renew(chat))
 
     async def _renew(self, chat: ChatLog) -> None:
         while True:
-            await asyncio.sleep(RENEW_EVERY)
             try:
                 await asyncio.to_thread(chat.renew)
             except CashCodeError as error:
                 if self._turn is not None:
                     self._turn.stop(error)
                 return
+            await asyncio.sleep(RENEW_EVERY)
+
+    async def _close(self, chat: ChatLog) -> None:
+        """What was written survives a kill already; now it shall survive a power loss."""
+        for timer in self._timers.values():
+            timer.cancel()
+        if self._renewing is not None:
+            self._renewing.cancel()
+        tasks = [task for task in (self._renewing, self._describing) if task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            await self._sessions.settle(chat)
+        except CashCodeError as error:
+            self._parts.bus.publish(self.chat_id, Error.of(error))
 
     def _refuse(self, error: CashCodeError) -> None:
         self.closing = True
