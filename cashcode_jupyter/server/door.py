@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from cashcode_jupyter.app import CashCode
 
 
+# Shown in the log of the Jupyter server, which is English like the rest of it.
+SHARED = (
+    "CashCode: another Jupyter server uses the same data directory. Both can chat, but a chat is written by one "
+    "at a time, and what one streams the other sees after the turn. Set CASHCODE_DATA_DIR to keep them apart."
+)
+
+
 class Door:
     """`load` gives the settings (or raises `BadSetting`), `root` the workspace when they name none."""
 
@@ -44,8 +51,11 @@ class Door:
         try:
             app = await asyncio.to_thread(import_module, "cashcode_jupyter.app")
             settings = self._load()
-            core: CashCode = app.CashCode(settings, workspace=settings.workspace or self._root())
+            root = settings.workspace or self._root()
+            core: CashCode = app.CashCode(settings, workspace=root, resident=True)
             await core.start()
+            if core.shares_data_dir:
+                self._log.warning(SHARED)
         except CashCodeError as error:
             self._log.error("CashCode: %s", error.detail)
             raise

@@ -23,6 +23,8 @@ class Health(Resource):
             "watches": 0,
             "mcp_connected": 0,
         }
+        if core.shares_data_dir:
+            health["shares_data_dir"] = True
         if self.door.compat is not None:
             health["compat"] = self.door.compat
         self.answer(health)
