@@ -1,7 +1,8 @@
 """One turn: ask the model, run the tools it wants, and again, until it answers, is stopped or spends its budget.
 
-The order on disk is the promise: the user's message before the first request, each round's calls before they
-run, their results before the next request, and a closing record at the end. Whatever ends a turn, it ends whole.
+The order on disk is the promise: the user's message before the model's first byte and before anybody is told of
+it, each round's calls before they run, their results before the next request, and a closing record at the end.
+Whatever ends a turn, it ends whole.
 """
 
 from __future__ import annotations
@@ -113,17 +114,8 @@ class Turn:
             self._close(stop_reason)
 
     async def _work(self) -> StopReason:
-        chat, message = self.chat, self.message
         self._journal.begin_turn()
-        cursor = chat.append_user(
-            message.content,
-            turn_id=self.id,
-            message_id=message.message_id,
-            model_content=self._model_content(),
-            extra=receipts(self.metadata),
-        )
-        chat.take_pending(message.message_id)
-        self._begin(cursor)
+        self._begin()
         refuse_what_is_not_there(self.metadata)
         self._tally.window = await self._context_window()
         for _number in range(self.parts.max_iterations):
@@ -157,22 +149,42 @@ class Turn:
         self._keep_words(completion)
         return "budget"
 
-    def _begin(self, cursor: int) -> None:
-        """Tell that the turn began: before anything else of it is told, or a few steps of the loop later.
+    def _begin(self) -> None:
+        """Store the message and tell that the turn began: before anything else of it happens, or a step later.
 
-        Writing to every door that watches takes about as long as sending the request, which by then is out.
+        By then the request is out, and a new chat's files are made and every door is told while the model
+        begins to think. An answer cannot be read before that step.
         """
+        message = self.message
+        store = self.chat.add_user(
+            message.content,
+            turn_id=self.id,
+            message_id=message.message_id,
+            model_content=self._model_content(),
+            extra=receipts(self.metadata),
+        )
 
         def announce() -> None:
             self._announce = None
+            cursor = store()
+            self.chat.take_pending(message.message_id)
             if self.title:
                 self.parts.bus.publish(self.chat.chat_id, SessionUpdated(title=self.title, updated_at=logs.now()))
             started = TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor, ref=self.metadata.ref)
             self.parts.bus.publish(self.chat.chat_id, started)
             asyncio.get_running_loop().call_later(LOG_AFTER, self._log_begin)
 
+        def announce_or_stop() -> None:
+            try:
+                self._announced()
+            except CashCodeError as error:
+                self.stop(error)
+            except Exception:
+                LOG.exception("turn.crashed")
+                self.stop(InternalError())
+
         self._announce = announce
-        _later(STEPS_OF_A_REQUEST, self._announced)
+        _later(STEPS_OF_A_REQUEST, announce_or_stop)
 
     def _log_begin(self) -> None:
         if not self._begin_logged:
@@ -251,6 +263,8 @@ class Turn:
         return any(item.kind == "steer" for item in self.chat.pending)
 
     def _take_steers(self) -> None:
+        if self._steered():
+            self._announced()
         for item in [item for item in self.chat.pending if item.kind == "steer"]:
             self.chat.append_user(item.content, turn_id=self.id, message_id=item.message_id)
             self.chat.take_pending(item.message_id)
@@ -270,12 +284,12 @@ class Turn:
 
     def _close(self, stop_reason: StopReason) -> None:
         """Write and tell how it ended. A disk that fails here is told as well; the turn still ends."""
-        self._announced()
-        self._log_begin()
         duration = round(time.monotonic() - self._started, 3)
         error = self._failure
         closing = self._closing_events(stop_reason, error, duration)
         try:
+            self._announced()
+            self._log_begin()
             self._round.settle(self.id, cancelled=stop_reason == "cancelled")
             if self._speech.words:
                 self.chat.append_assistant(self._speech.words, turn_id=self.id, partial=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -95,13 +95,44 @@ class ChatLog:
         A pending message of this id waits no more. This and the other `append_*` raise `StorageError` or
         `ReadOnly`; nothing is stored or added then.
         """
-        cursor = self._append(records.user(content, turn_id, message_id, model_content, extra or {}))
-        try:
-            self._pending.take(message_id)
-        except CashCodeError as error:
-            # The history has it, and the history decides when the chat is read again.
-            logs.event(LOG, logging.WARNING, "chat.pending_not_cleared", chat_id=self.chat_id, code=error.code)
-        return cursor
+        return self.add_user(
+            content, turn_id=turn_id, message_id=message_id, model_content=model_content, extra=extra
+        )()
+
+    def add_user(
+        self,
+        content: str,
+        *,
+        turn_id: str,
+        message_id: str,
+        model_content: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Callable[[], int]:
+        """As `append_user` in two steps: in `messages` at once, on disk when the returned function was called.
+
+        Between the two nothing else may be appended. When storing raises, the message is taken out again.
+        """
+        record = records.user(content, turn_id, message_id, model_content, extra or {})
+        if message := records.message_of(record, self._ledger.last_cursor + 1):
+            self.messages.append(message)
+
+        def store() -> int:
+            try:
+                self._confirm()
+                cursor = self._ledger.append(record)
+            except BaseException:
+                if message:
+                    self.messages.pop()
+                raise
+            self.open_turn = turn_id
+            try:
+                self._pending.take(message_id)
+            except CashCodeError as error:
+                # The history has it, and the history decides when the chat is read again.
+                logs.event(LOG, logging.WARNING, "chat.pending_not_cleared", chat_id=self.chat_id, code=error.code)
+            return cursor
+
+        return store
 
     def append_calls(self, text: str, calls: Sequence[CallRecord], *, turn_id: str, reasoning: str = "") -> int:
         """The tool calls of one model answer, with the text that came with them."""

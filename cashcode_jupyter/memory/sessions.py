@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -202,14 +203,14 @@ class Sessions:
 
         A handful of system calls, less than a thread would cost; everything else is left to `_take`.
         """
-        folder = self._folder(chat_id)
-        if known is None and folder.exists():
-            return None
+        folder = self._paths.chat(chat_id)
+        if known is None and os.path.lexists(folder):
+            return None  # `_take` says whether it is a chat
         lease = Lease.grab(self._lease_path(chat_id))
         if lease is None:
             return None
         try:
-            if known is None and not folder.exists():
+            if known is None and not os.path.lexists(folder):
                 return ChatLog(chat_id, folder, lease, new=True)
             if known is not None and not known.changed_outside():
                 known.refresh()

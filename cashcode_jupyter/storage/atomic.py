@@ -50,12 +50,22 @@ def replace(path: Path, data: bytes, *, private: bool = False) -> None:
 
 def make_folder(folder: Path, *, private: bool = False) -> None:
     """`mkdir -p`; with `private` every folder that is made here is 0700, not only the last."""
+    mode = 0o700 if private else 0o777
+    try:
+        folder.mkdir(mode=mode)  # mostly only the last one is missing
+        return
+    except FileExistsError:
+        if folder.is_dir():
+            return
+        raise
+    except FileNotFoundError:
+        pass
     missing = []
     while not folder.is_dir() and folder != folder.parent:
         missing.append(folder)
         folder = folder.parent
     for made in reversed(missing):
-        made.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
+        made.mkdir(mode=mode, exist_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

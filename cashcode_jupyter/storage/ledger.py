@@ -117,8 +117,8 @@ class Ledger:
     def _make_ready(self) -> None:
         if self._fd is None:
             make_folder(self.path.parent)
-            self._overtaken = self.path.exists()
             self._attach()
+            self._overtaken = self._size > 0
             self._new = True
         elif self._torn:
             os.ftruncate(self._fd, self._size)

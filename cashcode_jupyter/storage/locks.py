@@ -113,8 +113,8 @@ class Lease:
         """The lease if nobody has it, without waiting for anybody and so fit for the event loop; else None."""
         owner = Owner.ours(ttl)
         try:
-            with exclusive(path.parent / GUARD, timeout=0), path.open("xb") as file:
-                _fill(file, path, owner.content())
+            with exclusive(path.parent / GUARD, timeout=0):
+                _create(path, owner.content())
         except (OSError, ReadOnly):
             return None
         return cls(path, owner)
@@ -178,7 +178,7 @@ def exclusive(path: Path, *, timeout: float = GUARD_WAIT) -> Iterator[None]:
     if not thread_lock.acquire(timeout=timeout):
         raise _busy()
     try:
-        with path.open("ab") as file:
+        with path.open("ab", buffering=0) as file:
             while not _try_lock(file):
                 if time.monotonic() >= deadline:
                     raise _busy()
@@ -189,14 +189,17 @@ def exclusive(path: Path, *, timeout: float = GUARD_WAIT) -> Iterator[None]:
         thread_lock.release()
 
 
-def _fill(file: BinaryIO, path: Path, content: bytes) -> None:
-    """Write the whole content, or leave no file: half a lease would belong to nobody."""
-    try:
-        file.write(content)
-        file.flush()
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
+def _create(path: Path, content: bytes) -> None:
+    """A new file with the whole content, or none: half a lease would belong to nobody."""
+    with path.open("xb", buffering=0) as file:
+        try:
+            whole = file.write(content) == len(content)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+        if not whole:
+            path.unlink(missing_ok=True)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _busy() -> ReadOnly:
