@@ -1,4 +1,4 @@
-"""Writes what is made from the code: docs/protocol.md, docs/protocol.schema.json and the README's settings table.
+"""Writes what is made from the code: the protocol's page, JSON Schema and TypeScript, and the README's settings.
 
 Run `python docs/generate.py` after a change of the models or settings; `--check` fails when a file is stale.
 """
@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
+
+from typescript import protocol_types
 
 from cashcode_jupyter.config import table
 from cashcode_jupyter.protocol.schema import json_schema
@@ -104,6 +106,7 @@ def made() -> dict[Path, str]:
     return {
         ROOT / "docs" / "protocol.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n",
         ROOT / "docs" / "protocol.md": protocol_page(schema),
+        ROOT / "labextension" / "src" / "protocol.ts": protocol_types(schema),
         readme: pattern.sub(lambda _match: table_text, readme.read_text("utf-8")),
     }
 

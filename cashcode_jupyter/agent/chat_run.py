@@ -11,12 +11,13 @@ import logging
 from collections.abc import Callable
 
 from cashcode_jupyter import logs
+from cashcode_jupyter.agent.attached import has_pictures, keep_pictures
 from cashcode_jupyter.agent.parts import ChatView, Parts
 from cashcode_jupyter.agent.turn import Turn
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
 from cashcode_jupyter.memory.sessions import Sessions
-from cashcode_jupyter.protocol.actions import Metadata, parse_metadata
+from cashcode_jupyter.protocol.actions import parse_metadata
 from cashcode_jupyter.protocol.errors import CashCodeError, Conflict, InternalError
 from cashcode_jupyter.protocol.events import Error, Event, ModelChoice, Queued, Steered
 
@@ -82,6 +83,8 @@ class ChatRun:
     async def accept(self, message: PendingMessage) -> bool:
         """Take a message while the chat is open; False when it is closing, so that a new run must take it."""
         chat = await asyncio.shield(self._opened)
+        if not (self.closing or self._ending or self.idle):
+            message = await self._with_pictures_kept(chat, message)
         if self.closing or self._ending:
             return False
         if self.idle:
@@ -110,7 +113,7 @@ class ChatRun:
 
     async def _run_all(self, chat: ChatLog, first: PendingMessage | None) -> None:
         if first is not None and chat.pending:
-            self._wait_in_line(chat, first)
+            self._wait_in_line(chat, await self._with_pictures_kept(chat, first))
             first = None
         while not self._ending:
             message = first or (chat.pending[0] if chat.pending else await self._next(chat))
@@ -136,6 +139,12 @@ class ChatRun:
             self.closing = True
         return message
 
+    async def _with_pictures_kept(self, chat: ChatLog, message: PendingMessage) -> PendingMessage:
+        """The message with its pictures on the disk, so that whatever names them is written after them."""
+        if not has_pictures(message):
+            return message
+        return await asyncio.to_thread(keep_pictures, message, chat.attachments)
+
     def _wait_in_line(self, chat: ChatLog, message: PendingMessage) -> None:
         if len(chat.pending) >= MAX_WAITING:
             raise Conflict(
@@ -151,14 +160,19 @@ class ChatRun:
             self._parts.bus.publish(self.chat_id, Queued(position=position, ref=message.metadata.get("ref")))
 
     async def _run_turn(self, chat: ChatLog, message: PendingMessage) -> None:
-        stop_early, self._stop_early = self._stop_early, False
-        metadata = parse_metadata(message.metadata) if message.metadata else Metadata()
+        pictures = has_pictures(message)
+        # With pictures in it the context is long; it is read again when they are on the disk.
+        metadata = parse_metadata({**message.metadata, "context": None} if pictures else message.metadata)
         try:
             choice = self._parts.models.choose(metadata.llm, chat.llm)
+            if pictures:
+                message = await self._with_pictures_kept(chat, message)
+                metadata = parse_metadata(message.metadata)
         except CashCodeError as error:
             chat.take_pending(message.message_id)
             self._parts.bus.publish(self.chat_id, Error.of(error, ref=metadata.ref))
             return
+        stop_early, self._stop_early = self._stop_early or self._ending, False
         title = self._describe(chat, message, choice)
         self._turn = Turn(self._parts, chat, self._view, message, metadata, choice, title)
         if stop_early:

@@ -12,6 +12,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from cashcode_jupyter import logs
+from cashcode_jupyter.agent.attached import pictures_again
 from cashcode_jupyter.agent.bus import Bus
 from cashcode_jupyter.agent.orchestrator import Orchestrator
 from cashcode_jupyter.i18n import _
@@ -138,15 +139,17 @@ class Client:
             self._core.orchestrator.resume(chat_id, self._reply)
 
     async def _retry(self, action: Retry) -> None:
-        """A new chat that shares the history before the message, and the turn in it."""
+        """A new chat that shares the history before the message, and the turn in it with the same pictures."""
         sessions = self._core.sessions
         chat_id = str(uuid4())
         content = action.content
+        found = await sessions.messages(action.chat_id, before=action.from_cursor + 1, limit=1)
+        message = found[-1] if found else {}
         if content is None or not content.strip():
-            found = await sessions.messages(action.chat_id, before=action.from_cursor + 1, limit=1)
-            content = found[-1]["content"] if found else ""
+            content = message.get("content", "")
         await sessions.branch(action.chat_id, action.from_cursor, chat_id)
         peek = await sessions.peek(chat_id)
         self._subscription.watch(chat_id)
         self._reply(Attached(chat_id=chat_id, running=True, title=peek.title))
-        await self._core.orchestrator.submit(chat_id, content, Metadata(), self._reply)
+        metadata = Metadata(context=tuple(pictures_again(message.get("context"))))
+        await self._core.orchestrator.submit(chat_id, content, metadata, self._reply)

@@ -42,10 +42,8 @@ def system_prompt(
 
 
 def user_content(content: str, context: Sequence[ContextItem]) -> str:
-    """The user's words, byte for byte, and behind them what the door attached, marked as data."""
-    if not context:
-        return content
-    return "\n\n".join([content, *(_block(item) for item in context)])
+    """The user's words, byte for byte, and behind them what the door attached, marked as data; no pictures."""
+    return "\n\n".join([content, *(_block(item) for item in context if item.kind != "image")])
 
 
 def _block(item: ContextItem) -> str:

@@ -16,7 +16,10 @@ MOST_TOKENS = 10**9
 
 @dataclass
 class Tally:
-    """Tokens of the turn so far; `prompt` is that of the last request, the others are sums."""
+    """Tokens of the turn so far; `prompt` is that of the last request, the others are sums.
+
+    `window` is the model's context, None when it is not known; `sees` is false for a model that sees no pictures.
+    """
 
     prompt: int = 0
     prompt_sum: int = 0
@@ -24,6 +27,7 @@ class Tally:
     estimated: bool = False
     tool_calls: int = 0
     window: int | None = None
+    sees: bool = True
 
     @property
     def usage(self) -> TurnUsage:
@@ -33,7 +37,7 @@ class Tally:
         """Add one request; `sent` is what it held, for servers that send no usage or an impossible one."""
         prompt, answered = _possible(completion.prompt_tokens), _possible(completion.completion_tokens)
         self.estimated = self.estimated or prompt is None or answered is None
-        self.prompt = prompt or estimate_tokens(sent)
+        self.prompt = prompt or estimate_tokens(sent, sees=self.sees)
         self.prompt_sum += self.prompt
         self.completion += answered or estimate_tokens([{"content": completion.text + completion.reasoning}])
 

@@ -20,6 +20,7 @@ from cashcode_jupyter import logs
 from cashcode_jupyter.agent import prompt
 from cashcode_jupyter.agent.attached import receipts, refuse_what_is_not_there
 from cashcode_jupyter.agent.parts import ChatView, Parts
+from cashcode_jupyter.agent.pictures import Gallery, gallery_of
 from cashcode_jupyter.agent.round import ToolRound
 from cashcode_jupyter.agent.speech import Speech
 from cashcode_jupyter.agent.tally import Tally, as_message
@@ -27,6 +28,7 @@ from cashcode_jupyter.agent.window import estimate_tokens, first_shown
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.llm.client import Completion, ModelRequest
 from cashcode_jupyter.llm.profiles import Profile
+from cashcode_jupyter.llm.vision import cannot_see
 from cashcode_jupyter.memory.chat import ChatLog, PendingMessage
 from cashcode_jupyter.protocol.actions import Metadata
 from cashcode_jupyter.protocol.errors import (
@@ -69,6 +71,7 @@ class Turn:
     def __post_init__(self) -> None:
         self._started = time.monotonic()
         self._tally = Tally()
+        self._gallery: dict[str, bytes] = {}
         self._failure: CashCodeError | None = None
         self._ending = False
         self._task: asyncio.Task[Any] | None = None
@@ -118,6 +121,7 @@ class Turn:
         self._begin()
         refuse_what_is_not_there(self.metadata)
         self._tally.window = await self._context_window()
+        self._tell_when_blind()
         for _number in range(self.parts.max_iterations):
             self._take_steers()
             completion = await self._ask(with_tools=True)
@@ -202,18 +206,22 @@ class Turn:
         profile = self.parts.models.profile(self.choice)
         tools = self._schemas() if with_tools and profile.tools else ()
         system = self._system(bool(tools), profile)
+        self._tally.sees = profile.vision is not False
         if self._tally.window is not None:
             overhead = estimate_tokens([{"content": system}, as_message(tools)])
-            shown = self.view.first_shown
-            self.view.first_shown = first_shown(self.chat.messages, self._tally.window, shown, overhead)
+            shown, sees = self.view.first_shown, self._tally.sees
+            self.view.first_shown = first_shown(self.chat.messages, self._tally.window, shown, overhead, sees=sees)
         messages, first = self.chat.messages, self.view.first_shown
         note = "" if with_tools else prompt.BUDGET_NOTE
+        gallery: Gallery = {}
+        if self._tally.sees:
+            gallery = await gallery_of(messages[first:], self.chat.attachments, self._gallery)
 
         def render(profile: Profile) -> bytes:
-            return self.view.rendering.render(system, messages, first, profile, note)
+            return self.view.rendering.render(system, messages, first, profile, note, gallery)
 
         self._speech.begin()
-        request = ModelRequest(choice=self.choice, messages=render, tools=tools)
+        request = ModelRequest(choice=self.choice, messages=render, tools=tools, pictures=bool(gallery))
         try:
             completion = await self.parts.models.stream(
                 request,
@@ -224,6 +232,7 @@ class Turn:
         finally:
             self._speech.end()
         completion.reasoning = self.parts.redactor(completion.reasoning)
+        self._tally.sees = self.parts.models.profile(self.choice).vision is not False  # it may have been learned
         self._tally.count(completion, [{"content": system}, *messages[first:], as_message(tools)])
         if completion.finish_reason == "content_filter" and not completion.tool_calls:
             raise LlmContentFilter(_("The model's provider withheld this answer by its content rules."))
@@ -281,6 +290,12 @@ class Turn:
             )
         )
         logs.event(LOG, logging.WARNING, "model.retrying", code=error.code, attempt=attempt, delay_sec=delay)
+
+    def _tell_when_blind(self) -> None:
+        """The model does not see the pictures of this message, which is known before it is asked."""
+        pictures = any(item.kind == "image" for item in self.metadata.context)
+        if pictures and self.parts.models.profile(self.choice).vision is False:
+            self._tell_retry(cannot_see(self.choice.model), 0, 0.0)
 
     def _close(self, stop_reason: StopReason) -> None:
         """Write and tell how it ended. A disk that fails here is told as well; the turn still ends."""

@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cashcode_jupyter.agent.pictures import MOST, files_of
+
 CHARS_PER_TOKEN = 3.2
 FULL, KEPT = 0.8, 0.5
+PICTURE_TOKENS = 1600
 
 
-def estimate_tokens(messages: Sequence[dict[str, Any]]) -> int:
-    """A rough count from the characters; only for windows and for servers that send no usage."""
-    return int(sum(_size(message) for message in messages) / CHARS_PER_TOKEN) + 4 * len(messages)
+def estimate_tokens(messages: Sequence[dict[str, Any]], *, sees: bool = True) -> int:
+    """A rough count from the characters; only for windows and for servers that send no usage.
+
+    A picture counts the same whatever its size, for a model that `sees`.
+    """
+    pictures = min(len(files_of(messages)), MOST) if sees else 0
+    words = int(sum(_size(message) for message in messages) / CHARS_PER_TOKEN)
+    return words + 4 * len(messages) + PICTURE_TOKENS * pictures
 
 
 def _size(message: dict[str, Any]) -> int:
@@ -26,7 +34,9 @@ def _size(message: dict[str, Any]) -> int:
     return size
 
 
-def first_shown(messages: Sequence[dict[str, Any]], window: int | None, current: int, overhead: int) -> int:
+def first_shown(
+    messages: Sequence[dict[str, Any]], window: int | None, current: int, overhead: int, *, sees: bool = True
+) -> int:
     """The index of the first message to send; `current` is the index of the last request.
 
     `overhead` are the tokens of system message and tools, `window` the model's context in tokens or None when it
@@ -34,10 +44,10 @@ def first_shown(messages: Sequence[dict[str, Any]], window: int | None, current:
     """
     if window is None:
         return current
-    if estimate_tokens(messages[current:]) + overhead <= window * FULL:
+    if estimate_tokens(messages[current:], sees=sees) + overhead <= window * FULL:
         return current
     starts = [i for i, message in enumerate(messages) if i > current and message["role"] == "user"]
     for start in starts:
-        if estimate_tokens(messages[start:]) + overhead <= window * KEPT:
+        if estimate_tokens(messages[start:], sees=sees) + overhead <= window * KEPT:
             return start
     return starts[-1] if starts else current

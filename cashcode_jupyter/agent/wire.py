@@ -2,7 +2,8 @@
 
 Pure, deterministic and idempotent. Each tool call has exactly one result, adjacent and in call order; there is no
 orphan, no empty assistant, no two users in a row, no lone surrogate; the conversation begins with a user and ends
-with a user or a tool result. Legal histories pass unchanged, so request k stays a prefix of request k+1.
+with a user or a tool result. Legal histories pass unchanged, so request k stays a prefix of request k+1. Pictures
+are placeholders here.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from cashcode_jupyter.agent import pictures
 from cashcode_jupyter.llm.profiles import Profile
 from cashcode_jupyter.llm.surrogates import mend
 
@@ -22,9 +25,15 @@ EARLIER = "(The conversation before this point is not shown.)"
 GO_ON = "(Please go on.)"
 
 
-def outgoing(messages: Iterable[Message], profile: Profile) -> list[Message]:
-    """The messages of a request, from a history of OpenAI-shaped messages, by the rules of one model server."""
+def outgoing(
+    messages: Iterable[Message], profile: Profile, gallery: pictures.Gallery = MappingProxyType({})
+) -> list[Message]:
+    """The messages of a request, from a history of OpenAI-shaped messages, by the rules of one model server.
+
+    `gallery` has the pictures that may go out; `pictures.filled` puts them into what `encode` gives.
+    """
     system, rest = _split_system(messages)
+    rest = pictures.told(rest, pictures.shown(rest, profile, gallery))
     made = ended(legal(rest, set()))
     if made[0]["role"] != "user":
         made.insert(0, {"role": "user", "content": EARLIER})

@@ -60,11 +60,14 @@ class Catalogue:
             if isinstance(answer, LlmError):
                 providers[name]["error"] = answer.detail
             else:
-                rows += [_row(name, model) for model in answer]
+                url = self._store.endpoint(name).base_url
+                rows += [
+                    _row(name, model, self._known.profile(Place(name, url, model.id)).vision) for model in answer
+                ]
         local = await asyncio.to_thread(self._starter.registered)
         providers["starter"] = {"ready": local is not None}
         if local:
-            rows.append(_row("starter", FoundModel(local.model, self._starter.n_ctx)))
+            rows.append(_row("starter", FoundModel(local.model, self._starter.n_ctx), vision=False))
         return {"models": rows, "providers": providers}
 
     async def test(self, body: Any, *, connect_timeout: float) -> dict[str, Any]:
@@ -113,6 +116,8 @@ async def _list(endpoints: Endpoints, provider: Provider, endpoint: Endpoint, *,
         raise LlmTimeout(_("The model server did not list its models in time.")) from None
 
 
-def _row(provider: Provider, model: FoundModel) -> dict[str, Any]:
+def _row(provider: Provider, model: FoundModel, vision: bool | None) -> dict[str, Any]:
     row: dict[str, Any] = {"provider": provider, "id": model.id}
-    return row | {"context_window": model.context_window} if model.context_window else row
+    if model.context_window:
+        row["context_window"] = model.context_window
+    return row if vision is None else row | {"vision": vision}

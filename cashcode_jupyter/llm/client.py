@@ -29,6 +29,7 @@ from cashcode_jupyter.llm.request_body import ModelRequest, encode
 from cashcode_jupyter.llm.retry import wait_before, worth_retrying
 from cashcode_jupyter.llm.settings import Endpoint, LlmStore
 from cashcode_jupyter.llm.stream import Patience, stream_once
+from cashcode_jupyter.llm.vision import cannot_see
 from cashcode_jupyter.protocol.errors import LlmError, LlmModelNotFound, LlmNotConfigured
 from cashcode_jupyter.protocol.events import ModelChoice
 
@@ -97,6 +98,8 @@ class Models:
         profile = replace(self._known.profile(place), context_window=facts.context_window or known)
         if facts.tools is False:
             profile = replace(profile, tools=False)
+        if facts.vision is not None and profile.vision is None:
+            profile = replace(profile, vision=facts.vision)
         self._known.learn(place, profile)
         return profile.context_window
 
@@ -111,8 +114,8 @@ class Models:
         """One answer. The callbacks are called while it comes, and must not block.
 
         A failure before anything was shown is tried again up to `max_retries` times, `on_retry(error, attempt,
-        delay)` before each wait; then, or after something was shown, the `LlmError` is raised. Cancelling closes
-        the connection.
+        delay)` before each wait, also when pictures were refused and it is tried without them at once; then,
+        or after something was shown, the `LlmError` is raised. Cancelling closes the connection.
         """
         place = self._place(request.choice)
         attempt = lessons = 0
@@ -132,6 +135,8 @@ class Models:
             except LlmError as failure:
                 if lessons < MOST_LESSONS and self._learned(place, profile, sent, failure):
                     lessons += 1
+                    if self._known.profile(place).vision is False and profile.vision is not False:
+                        on_retry(cannot_see(place.model), attempt + 1, 0.0)
                     continue
                 error = await self._explained(place, failure)
             except asyncio.CancelledError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.llm.errors import web_page
 from cashcode_jupyter.llm.sse import parse_body
+from cashcode_jupyter.llm.vision import vision_of
 from cashcode_jupyter.protocol.errors import LlmProtocol
 from cashcode_jupyter.protocol.events import Provider
 
@@ -29,10 +30,11 @@ _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class FoundModel:
-    """One model of a server; `context_window` in tokens where the server says."""
+    """One model of a server; `context_window` in tokens and whether it sees pictures where the server says."""
 
     id: str
     context_window: int | None = None
+    vision: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,17 @@ class OllamaFacts:
     context_window: int | None
     loaded: bool
     tools: bool | None
+    vision: bool | None
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What `/api/show` says: the context it was trained for and that of its file, and what it can do."""
+
+    trained: int | None = None
+    set_by_file: int | None = None
+    tools: bool | None = None
+    vision: bool | None = None
 
 
 async def list_models(client: AsyncOpenAI, provider: Provider, *, windows: bool = True) -> list[FoundModel]:
@@ -58,8 +71,12 @@ async def list_models(client: AsyncOpenAI, provider: Provider, *, windows: bool 
 async def ollama_facts(client: AsyncOpenAI, model: str) -> OllamaFacts:
     """The context that Ollama really gives: of the running model, else `num_ctx`, else what it was trained for."""
     shown, running = await asyncio.gather(_show(client, model), _running(client, model))
-    trained, set_by_file, tools = shown
-    return OllamaFacts(running or set_by_file or trained, loaded=running is not None, tools=tools)
+    return OllamaFacts(
+        running or shown.set_by_file or shown.trained,
+        loaded=running is not None,
+        tools=shown.tools,
+        vision=shown.vision,
+    )
 
 
 async def _with_windows(client: AsyncOpenAI, found: list[FoundModel]) -> list[FoundModel]:
@@ -67,23 +84,22 @@ async def _with_windows(client: AsyncOpenAI, found: list[FoundModel]) -> list[Fo
 
     async def one(model: FoundModel) -> FoundModel:
         async with gate:
-            trained, set_by_file, _tools = await _show(client, model.id)
-        return FoundModel(model.id, set_by_file or trained)
+            shown = await _show(client, model.id)
+        return FoundModel(model.id, shown.set_by_file or shown.trained, shown.vision)
 
     return list(await asyncio.gather(*(one(model) for model in found)))
 
 
-async def _show(client: AsyncOpenAI, model: str) -> tuple[int | None, int | None, bool | None]:
-    """`(trained for, num_ctx, tools)`; Nones where Ollama does not say."""
+async def _show(client: AsyncOpenAI, model: str) -> _Shown:
     import httpx2
     import openai
 
     try:
         answer = await _ask(client, "POST", "/api/show", {"model": model})
     except (openai.APIError, httpx2.HTTPError, LlmProtocol):
-        return None, None, None
+        return _Shown()
     if not isinstance(answer, dict):
-        return None, None, None
+        return _Shown()
     info = answer.get("model_info")
     lengths = (
         (value for key, value in info.items() if key.endswith(".context_length")) if isinstance(info, dict) else ()
@@ -91,10 +107,11 @@ async def _show(client: AsyncOpenAI, model: str) -> tuple[int | None, int | None
     parameters = answer.get("parameters")
     set_by_file = _NUM_CTX.search(parameters) if isinstance(parameters, str) else None
     abilities = answer.get("capabilities")
-    return (
-        next((n for n in lengths if _is_size(n)), None),
-        int(set_by_file[1]) if set_by_file else None,
-        "tools" in abilities if isinstance(abilities, list) and abilities else None,
+    return _Shown(
+        trained=next((n for n in lengths if _is_size(n)), None),
+        set_by_file=int(set_by_file[1]) if set_by_file else None,
+        tools="tools" in abilities if isinstance(abilities, list) and abilities else None,
+        vision=vision_of(answer),
     )
 
 
@@ -153,7 +170,7 @@ def _found(rows: Iterable[Any]) -> list[FoundModel]:
         name = row if isinstance(row, str) else _name(row)
         name = name.strip()
         if name and len(name) <= LONGEST_ID and name.isprintable() and name not in found:
-            found[name] = FoundModel(name, _window(row))
+            found[name] = FoundModel(name, _window(row), vision_of(row))
         if len(found) == MOST_MODELS:
             break
     return sorted(found.values(), key=lambda model: (model.id.casefold(), model.id))

@@ -26,13 +26,16 @@ class Knowledge:
     def __init__(self) -> None:
         self._profiles: dict[Place, Profile] = {}
         self._windows: dict[Place, int] = {}
+        self._vision: dict[Place, bool] = {}
         self._names: dict[tuple[Provider, str], tuple[str, ...]] = {}
 
     def profile(self, place: Place) -> Profile:
-        """The rules of a model, with its context window when that is known."""
+        """The rules of a model, with its context window and whether it sees when that is known."""
         profile = self._profiles.get(place) or first_guess(place.provider, place.url, place.model)
         if profile.context_window is None and (window := self._windows.get(place)):
-            return replace(profile, context_window=window)
+            profile = replace(profile, context_window=window)
+        if profile.vision is None and (sees := self._vision.get(place)) is not None:
+            profile = replace(profile, vision=sees)
         return profile
 
     def learn(self, place: Place, profile: Profile) -> None:
@@ -45,6 +48,8 @@ class Knowledge:
         for model in models:
             if model.context_window:
                 self._windows[Place(provider, url, model.id)] = model.context_window
+            if model.vision is not None:
+                self._vision[Place(provider, url, model.id)] = model.vision
 
     def names(self, place: Place) -> tuple[str, ...]:
         return self._names.get((place.provider, place.url), ())

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from cashcode_jupyter.llm import vision
 from cashcode_jupyter.llm.addresses import is_loopback
 from cashcode_jupyter.llm.error_facts import ErrorFacts
 from cashcode_jupyter.protocol.events import Provider
@@ -24,8 +25,8 @@ class Profile:
     `content_null`: an assistant message with tool calls has content null, else `""`. `echo_reasoning`: such
     messages carry their `reasoning_content` back. `id_rule`: `mistral9` wants call ids of nine letters and
     digits. `textual_tool_calls`: calls may come as `<tool_call>` text. `opens_thinking`: the answer begins as
-    reasoning without an opening tag. `context_window` is in tokens. The others say whether the server takes a
-    parameter.
+    reasoning without an opening tag. `context_window` is in tokens. `vision` is None while nobody said whether the
+    model sees pictures. The others say whether the server takes a parameter.
     """
 
     provider: Provider
@@ -41,12 +42,13 @@ class Profile:
     textual_tool_calls: bool = False
     opens_thinking: bool = False
     context_window: int | None = None
+    vision: bool | None = None
 
 
 def first_guess(provider: Provider, url: str, model: str) -> Profile:
     """The profile before anything was learned."""
     if provider == "starter":
-        return Profile(provider, tools=False)
+        return Profile(provider, tools=False, vision=False)
     local = provider == "ollama" or is_loopback(url)
     return Profile(
         provider,
@@ -72,9 +74,14 @@ def learn(profile: Profile, sent: Collection[str], status: int, facts: ErrorFact
     """The profile after a refusal, None when the refusal teaches nothing. `sent`: the parameters of the request."""
     if _NO_TOOLS.search(facts.text) and "tools" in sent:
         return replace(profile, tools=False)
-    if status not in (400, 422):
-        return None
-    learned = _about_messages(profile, facts) or _about_parameters(profile, sent, facts)
+    pictures = vision.SENT in sent
+    if pictures and vision.says_it_cannot_see(status, facts):
+        return replace(profile, vision=False)
+    learned = None
+    if status in (400, 422):
+        learned = _about_messages(profile, facts) or _about_parameters(profile, sent, facts)
+    if learned is None and pictures and vision.speaks_of_pictures(status, facts):
+        learned = replace(profile, vision=False)
     return learned if learned != profile else None
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cashcode_jupyter.llm.profiles import Profile
+from cashcode_jupyter.llm.vision import SENT
 from cashcode_jupyter.protocol.events import ModelChoice
 
 
@@ -21,6 +22,7 @@ class ModelRequest:
 
     `messages` renders the JSON array of messages under the profile's rules; it is called again when the server
     taught a rule. `tools` are OpenAI tool schemas, `tool_choice` is `auto`, `none`, `required` or a tool's name.
+    `pictures`: the messages hold pictures for a model that sees.
     """
 
     choice: ModelChoice
@@ -28,15 +30,18 @@ class ModelRequest:
     tools: Sequence[dict[str, Any]] = ()
     tool_choice: str | None = None
     max_tokens: int | None = None
+    pictures: bool = False
 
     def tool_names(self) -> frozenset[str]:
         return frozenset(tool["function"]["name"] for tool in self.tools)
 
 
 def encode(request: ModelRequest, profile: Profile) -> tuple[bytes, frozenset[str]]:
-    """The body, and the names of the parameters in it."""
+    """The body, and the names of the parameters in it, pictures among them."""
     before = _dumps({"model": request.choice.model})[:-1]
     names = {"model", "messages"}
+    if request.pictures and profile.vision is not False:
+        names.add(SENT)
     if request.tools and profile.tools:
         before += b',"tools":' + _tools_json(request.tools)
         names.add("tools")

@@ -16,6 +16,7 @@ from typing import Any
 from cashcode_jupyter import logs
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory import metadata, records
+from cashcode_jupyter.memory.attachments import Attachments
 from cashcode_jupyter.memory.load import NOTHING, Loaded, load
 from cashcode_jupyter.memory.pending import PendingFile, PendingMessage
 from cashcode_jupyter.memory.records import CallRecord
@@ -75,6 +76,11 @@ class ChatLog:
     def results(self) -> Path:
         """Where whole tool results are kept that are too long for the history."""
         return self.folder / "results"
+
+    @property
+    def attachments(self) -> Attachments:
+        """The pictures that came with messages."""
+        return Attachments(self.folder)
 
     @property
     def broken_lines(self) -> int:

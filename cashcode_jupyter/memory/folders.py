@@ -18,6 +18,7 @@ from pathlib import Path
 from cashcode_jupyter import logs
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.memory import metadata
+from cashcode_jupyter.memory.attachments import FOLDER
 from cashcode_jupyter.memory.records import USER
 from cashcode_jupyter.protocol.actions import valid_chat_id
 from cashcode_jupyter.protocol.errors import BadFrame, Conflict, NotFound
@@ -26,6 +27,7 @@ from cashcode_jupyter.storage.backwards import read_backwards
 
 LOG = logs.log("chats")
 COPY_BLOCK = 1 << 20
+UNFINISHED = shutil.ignore_patterns(".*.tmp")
 TRASH, HALF_MADE = ".trash-", ".branch-"
 
 
@@ -65,8 +67,9 @@ def branch(source: Path, cursor: int, target: Path) -> None:
         _copy_start(source / metadata.HISTORY, end, fresh / metadata.HISTORY)
         if value := metadata.read(source):
             metadata.update(fresh, **value)
-        if (source / "results").is_dir():
-            shutil.copytree(source / "results", fresh / "results", copy_function=_link)
+        for kept in ("results", FOLDER):
+            if (source / kept).is_dir():
+                shutil.copytree(source / kept, fresh / kept, copy_function=_link, ignore=UNFINISHED)
         fresh.rename(target)
         sync_folder(target.parent)
     except BaseException:
@@ -137,7 +140,7 @@ def _copy_start(source: Path, end: int, target: Path) -> None:
 
 
 def _link(source: str, target: str) -> None:
-    """Results are never changed, so two chats can share the bytes."""
+    """Results and pictures are never changed, so two chats can share the bytes."""
     try:
         Path(target).hardlink_to(source)
     except OSError:

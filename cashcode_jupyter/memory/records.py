@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cashcode_jupyter.protocol.pictures import FILE_NAME
 from cashcode_jupyter.storage.backwards import MAX_CURSOR
 
 USER, CALLS, RESULT, ANSWER, SUMMARY, CLOSING = "user", "tool_calls", "tool", "assistant", "summary", "turn"
@@ -88,13 +89,17 @@ def answer(text: str, turn_id: str, reasoning: str, partial: bool) -> dict[str, 
 def message_of(record: Mapping[str, Any], cursor: int) -> dict[str, Any] | None:
     """The OpenAI-shaped message of a record, None when the model has nothing to see in it.
 
-    An empty tool result stays (its call needs one), an empty answer does not.
+    An empty tool result stays (its call needs one), an empty answer does not. A user's message has the names of its
+    `pictures` beside its text, where there are some; whoever renders a request puts them in.
     """
     role = record.get("role")
     if role == USER:
         shown = record.get("model_content")
         content = shown if isinstance(shown, str) else text_of(record.get("content"))
-        return {"role": "user", "content": content} if content else None
+        if not content:
+            return None
+        pictures = pictures_of(record)
+        return {"role": "user", "content": content, **({"pictures": pictures} if pictures else {})}
     if role == RESULT:
         call_id = record.get("tool_call_id")
         content = text_of(record.get("content"))
@@ -110,6 +115,17 @@ def message_of(record: Mapping[str, Any], cursor: int) -> dict[str, Any] | None:
     if reasoning := text_of(record.get("reasoning_content")):
         message["reasoning_content"] = reasoning
     return message
+
+
+def pictures_of(record: Mapping[str, Any]) -> list[dict[str, str]]:
+    """`{file, label}` of each picture that came with a user's message; their bytes are in `attachments/`."""
+    rows = record.get("context")
+    return [
+        {"file": file, "label": text_of(row.get("label"))}
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict) and row.get("kind") == "image"
+        if isinstance(file := row.get("file"), str) and FILE_NAME.fullmatch(file)
+    ]
 
 
 def calls_of(record: Mapping[str, Any], cursor: int) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from cashcode_jupyter.protocol.errors import (
     UnknownType,
 )
 from cashcode_jupyter.protocol.events import ModelChoice
+from cashcode_jupyter.protocol.pictures import FILE_NAME, MAX_PICTURES, read_picture
 
 CHAT_ID = re.compile(r"[A-Za-z0-9_:-]{1,64}")
 SKILL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -29,6 +30,7 @@ MAX_SELECTIONS = 8
 MAX_LABEL = 100
 MAX_CONTEXT_ITEMS = 32
 MAX_CONTEXT_CHARS = 100_000
+NO_PICTURE = {"data_url": None, "file": None, "bytes": None}
 PROVIDERS = ("openai_compatible", "ollama", "starter")
 
 
@@ -43,11 +45,19 @@ class ConnectorSelection(BaseModel, frozen=True):
 
 
 class ContextItem(BaseModel, frozen=True):
-    """Something the door attaches for the model to see as data: notebook cells, a selection, a variable."""
+    """Something the door attaches for the model to see as data: notebook cells, a selection, a picture.
 
-    kind: Literal["cell", "cells", "selection", "outline", "variable", "file"]
+    An `image` has a `data_url`, or names a `file` that the chat has from an earlier message; its `text` is empty.
+    """
+
+    kind: Literal["cell", "cells", "selection", "outline", "variable", "file", "image"]
     label: str = Field(default="", max_length=200)
     text: str = Field(max_length=MAX_CONTEXT_CHARS)
+    data_url: str | None = Field(
+        default=None, description="png, jpeg, webp or gif in base64, at most 1 MiB; at most 8 in a message"
+    )
+    file: str | None = Field(default=None, description="as in the receipt of the message that brought it")
+    bytes: int | None = Field(default=None, ge=0, description="the size of `file`, set by the core")
 
 
 class Metadata(BaseModel, frozen=True):
@@ -268,6 +278,22 @@ def _context(value: object) -> tuple[ContextItem, ...]:
     if len(value) > MAX_CONTEXT_ITEMS:
         raise BadMetadata(f"at most {MAX_CONTEXT_ITEMS} context items are allowed")
     try:
-        return tuple(ContextItem.model_validate(item) for item in value)
+        items = tuple(ContextItem.model_validate(item) for item in value)
     except ValidationError as error:
         raise BadMetadata(f"context.{first_problem(error)}") from None
+    pictures = [item for item in items if item.kind == "image"]
+    if len(pictures) > MAX_PICTURES:
+        raise BadMetadata(f"at most {MAX_PICTURES} pictures are allowed")
+    for item in pictures:
+        _picture(item)
+    # Like any unknown field: what is no picture has none.
+    return tuple(item if item.kind == "image" else item.model_copy(update=NO_PICTURE) for item in items)
+
+
+def _picture(item: ContextItem) -> None:
+    if item.data_url is not None:
+        read_picture(item.data_url)
+    elif item.file is None:
+        raise BadMetadata("context.data_url is missing")
+    elif FILE_NAME.fullmatch(item.file) is None:
+        raise BadMetadata("context.file is invalid")

@@ -8,6 +8,7 @@ Kinds: `text` (a plain answer), `tools` (`rounds` rounds of one call each, then 
 of `calls` calls, then the answer). The kind may be left out.
 
 Answer      say=WORDS (as it stands), text=PERCENT-ENCODED, text64=BASE64, else counted words: chunks=20 size=6
+            see=1 tells how many pictures the request has, and their types
             chunks= or size= also cut a given text; delay_ms= between chunks, first_ms= before the first byte,
             burst=1 events a write; reasoning= (percent-encoded) comes before the answer or the calls
 Calls       rounds=1 calls=1 tool=START-OF-NAME (else the first offered); before= (percent-encoded): text with them
@@ -62,6 +63,7 @@ class Directive:
 
     kind: str = "text"
     text: str | None = None
+    see: int = 0
     reasoning: str = ""
     before: str = ""
     chunks: int | None = None
@@ -180,6 +182,7 @@ _READERS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "say": ("text", _plain),
     "text": ("text", _unquoted),
     "text64": ("text", _text64),
+    "see": ("see", _whole(0, 1)),
     "reasoning": ("reasoning", _unquoted),
     "before": ("before", _unquoted),
     "chunks": ("chunks", _whole(0, 1_000_000)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from types import TracebackType
 
 from cashcode_jupyter.testing.answers import Answers
@@ -23,7 +23,8 @@ class ScriptedModel:
 
     `answers` are rules for the last user message, `default` is the answer where nothing else holds, `quirks` are
     added to every request's own, `strict` refuses what any strict server would, `api_key` is asked for where
-    given. Nothing runs before `start` (or `with`); `stop` ends the thread, every connection and every task.
+    given, `vision` names the models that see pictures, as Ollama tells it. Nothing runs before `start` (or `with`);
+    `stop` ends the thread, every connection and every task.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class ScriptedModel:
         models: Sequence[str] = ("mock", "mock-strict"),
         context_window: int = WINDOW,
         loaded_window: int | None = None,
+        vision: Collection[str] = (),
         host: str = HOST,
         port: int = 0,
     ) -> None:
@@ -58,6 +60,7 @@ class ScriptedModel:
             context_window=context_window,
             loaded_window=loaded_window or context_window,
             api_key=api_key,
+            vision=vision,
         )
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 ARCHITECTURE = "llama"
@@ -38,8 +38,10 @@ def _entry(name: str) -> dict[str, Any]:
     return {"name": named, "model": named, "size": _SIZE, "digest": "0" * 64, "details": _DETAILS}
 
 
-def show(body: Any, models: Sequence[str], context_window: int) -> tuple[int, dict[str, Any]]:
-    """Status and body of `/api/show`."""
+def show(
+    body: Any, models: Sequence[str], context_window: int, vision: Collection[str] = ()
+) -> tuple[int, dict[str, Any]]:
+    """Status and body of `/api/show`; the models in `vision` see pictures."""
     name = (body.get("model") or body.get("name")) if isinstance(body, dict) else None
     if not isinstance(name, str) or not name:
         return 400, {"error": "model is required"}
@@ -56,6 +58,6 @@ def show(body: Any, models: Sequence[str], context_window: int) -> tuple[int, di
             f"{ARCHITECTURE}.context_length": context_window,
             f"{ARCHITECTURE}.embedding_length": 2048,
         },
-        "capabilities": ["completion", "tools"],
+        "capabilities": ["completion", "tools", *(["vision"] if tagged(name) in map(tagged, vision) else [])],
         "modified_at": _WHEN,
     }

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from cashcode_jupyter.testing.directive import Directive, ScriptedCall
+from cashcode_jupyter.testing.pictures import what_is_seen
 from cashcode_jupyter.testing.plan import Plan
 
 
@@ -68,7 +69,7 @@ def reply_to(plan: Plan, body: dict[str, Any], request_id: str, request_bytes: i
         reply.text = pieces(asked.before, None, asked.size)
         reply.finish = "tool_calls"
     else:
-        reply.text = _text(asked)
+        reply.text = pieces(what_is_seen(body), asked.chunks, asked.size) if asked.see else _text(asked)
     reply.prompt_tokens = request_bytes // 4 if asked.prompt_tokens is None else asked.prompt_tokens
     counted = len(reply.text) + len(reply.calls)
     reply.completion_tokens = counted if asked.completion_tokens is None else asked.completion_tokens

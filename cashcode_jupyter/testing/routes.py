@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from cashcode_jupyter.testing import ollama
@@ -18,7 +18,10 @@ from cashcode_jupyter.testing.records import RequestLog
 
 
 class Routes:
-    """`api_key` is asked for at every route but the log's; `loaded_window` is what Ollama says it really loaded."""
+    """`api_key` is asked for at every route but the log's; `loaded_window` is what Ollama says it really loaded.
+
+    The models in `vision` see pictures, as Ollama tells it.
+    """
 
     def __init__(
         self,
@@ -29,6 +32,7 @@ class Routes:
         context_window: int,
         loaded_window: int,
         api_key: str | None,
+        vision: Collection[str] = (),
     ) -> None:
         self._log = log
         self._completions = completions
@@ -36,6 +40,7 @@ class Routes:
         self._context_window = context_window
         self._loaded_window = loaded_window
         self._api_key = api_key
+        self._vision = vision
 
     async def respond(self, exchange: Exchange) -> None:
         request = exchange.request
@@ -74,7 +79,7 @@ class Routes:
         if reads and path == "/api/ps":
             return _json(ollama.ps(self._models, self._loaded_window))
         if method == "POST" and path == "/api/show":
-            status, value = ollama.show(_loaded(body), self._models, self._context_window)
+            status, value = ollama.show(_loaded(body), self._models, self._context_window, self._vision)
             return Response(status, dumps(value))
         if reads and path.endswith("/models"):
             return _json({"object": "list", "data": [_model(name) for name in self._models]})

@@ -6,12 +6,14 @@ anywhere.
 
 from __future__ import annotations
 
+import binascii
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+DATA_URL = re.compile(r"data:image/(png|jpeg|webp|gif);base64")
 # fmt: off
 PARAMETERS = frozenset({
     "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs",
@@ -204,6 +206,25 @@ def _result(message: dict[str, Any], at: str, waiting: list[str], ids: set[str])
     return waiting[1:]
 
 
+def _picture(part: dict[str, Any], where: str) -> None:
+    if unknown := set(part) - {"type", "image_url"}:
+        raise Refused(where, f"unknown key {min(unknown)!r}")
+    picture = part.get("image_url")
+    if not isinstance(picture, dict) or not isinstance(picture.get("url"), str):
+        raise Refused(f"{where}.image_url", 'must be {"url": "..."}')
+    if unknown := set(picture) - {"url", "detail"}:
+        raise Refused(f"{where}.image_url", f"unknown key {min(unknown)!r}")
+    head, comma, data = picture["url"].partition(",")
+    if head.startswith("https://"):
+        return
+    if not comma or not DATA_URL.fullmatch(head):
+        raise Refused(f"{where}.image_url.url", "must be data:image/(png|jpeg|webp|gif);base64,... or https://")
+    try:
+        binascii.a2b_base64(data, strict_mode=True)
+    except ValueError:
+        raise Refused(f"{where}.image_url.url", "is not valid base64") from None
+
+
 def _content(message: dict[str, Any], role: str, at: str) -> None:
     content = message.get("content")
     where = f"{at}.content"
@@ -215,6 +236,10 @@ def _content(message: dict[str, Any], role: str, at: str) -> None:
                 raise Refused(f"{where}[{number}].text", "must be a text")
             if part["type"] != "text" and role != "user":
                 raise Refused(f"{where}[{number}].type", f"a {role} message may hold only text")
+            if part["type"] == "image_url":
+                _picture(part, f"{where}[{number}]")
+            elif part["type"] != "text":
+                raise Refused(f"{where}[{number}].type", f"unknown type {part['type']!r}")
     elif content is not None and not isinstance(content, str):
         raise Refused(where, "must be a text or a list of parts")
     if role == "assistant":

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cashcode_jupyter.agent.window import FULL, KEPT, estimate_tokens, first_shown
+from cashcode_jupyter.agent.window import FULL, KEPT, PICTURE_TOKENS, estimate_tokens, first_shown
 
 
 def turns(count: int, size: int = 320) -> list[dict]:
@@ -36,3 +36,17 @@ def test_the_cut_stays_where_it_is_until_the_window_is_full_again():
 def test_the_last_turn_is_never_cut():
     messages = turns(3, size=100_000)
     assert first_shown(messages, 4000, 0, 0) == 4
+
+
+def test_a_picture_counts_the_same_whatever_its_size_and_only_for_a_model_that_sees():
+    message = {"role": "user", "content": "look", "pictures": [{"file": "a.png", "label": "x" * 9999}]}
+    without = {"role": "user", "content": "look"}
+    assert estimate_tokens([message]) == estimate_tokens([without]) + PICTURE_TOKENS
+    assert estimate_tokens([message], sees=False) == estimate_tokens([without])
+    assert estimate_tokens([message] * 20) == estimate_tokens([without] * 20) + 8 * PICTURE_TOKENS
+
+
+def test_pictures_fill_a_window():
+    messages = [message | {"pictures": [{"file": "a.png", "label": ""}]} for message in turns(3)[::2]]
+    assert first_shown(messages, 4000, 0, 0) > 0
+    assert first_shown(messages, 4000, 0, 0, sees=False) == 0

@@ -451,7 +451,7 @@ async def test_every_provider_lists_its_models(asker: Asker) -> None:
         "ollama": {"ready": True},
         "starter": {"ready": False},
     }
-    assert {"provider": "ollama", "id": "mock:latest", "context_window": 32768} in found["models"]
+    assert {"provider": "ollama", "id": "mock:latest", "context_window": 32768, "vision": False} in found["models"]
     assert {"provider": "openai_compatible", "id": "mock"} in found["models"]
 
 

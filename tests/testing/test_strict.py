@@ -34,7 +34,12 @@ GOOD: dict[str, Any] = {
         SYSTEM,
         user("Hi"),
         SAID,
-        user([{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "data:,"}}]),
+        user(
+            [
+                {"type": "text", "text": "Look"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+            ]
+        ),
         calls(call("a"), call("b", '{"x": [1, "é"]}')),
         result("a"),
         result("b"),

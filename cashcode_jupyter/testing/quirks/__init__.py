@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cashcode_jupyter.testing.quirks import bodies, calls, content, events, framing, refusals, timing
+from cashcode_jupyter.testing.quirks import bodies, calls, content, events, framing, pictures, refusals, timing
 from cashcode_jupyter.testing.quirks.registry import QUIRKS, Asked, Quirk, Response, resolve
 
 __all__ = ["QUIRKS", "Asked", "Quirk", "Response", "resolve"]
 
 # Importing a module declares its quirks.
-_DECLARED = (bodies, calls, content, events, framing, refusals, timing)
+_DECLARED = (bodies, calls, content, events, framing, pictures, refusals, timing)
