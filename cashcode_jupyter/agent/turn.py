@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -18,7 +18,8 @@ from uuid import uuid4
 
 from cashcode_jupyter import logs
 from cashcode_jupyter.agent import prompt
-from cashcode_jupyter.agent.attached import receipts, refuse_what_is_not_there
+from cashcode_jupyter.agent.attached import refuse_what_is_not_there
+from cashcode_jupyter.agent.beginning import Beginning
 from cashcode_jupyter.agent.parts import ChatView, Parts
 from cashcode_jupyter.agent.pictures import Gallery, gallery_of
 from cashcode_jupyter.agent.round import ToolRound
@@ -41,15 +42,11 @@ from cashcode_jupyter.protocol.events import (
     Event,
     ModelChoice,
     Retrying,
-    SessionUpdated,
     StopReason,
-    TurnStarted,
 )
 
 LOG = logs.log("turn")
 WINDOW_WAIT = 2.0
-STEPS_OF_A_REQUEST = 1
-LOG_AFTER = 0.05
 
 
 @dataclass
@@ -76,9 +73,8 @@ class Turn:
         self._ending = False
         self._task: asyncio.Task[Any] | None = None
         self.parts.learn_secrets()
-        self._announce: Callable[[], None] | None = None
-        self._begin_logged = False
         self._journal = self.parts.bus.open(self.chat.chat_id, self.chat.last_seq)
+        self._beginning: Beginning | None = None
         self._speech = Speech(
             self.parts.bus, self.chat.chat_id, self.id, self.parts.redactor, before=self._announced
         )
@@ -118,7 +114,8 @@ class Turn:
 
     async def _work(self) -> StopReason:
         self._journal.begin_turn()
-        self._begin()
+        self._beginning = Beginning(self.parts.bus, self.chat, self.message, self.metadata, self.id)
+        self._beginning.start(self.choice, self.title, self._model_content(), on_failure=self.stop)
         refuse_what_is_not_there(self.metadata)
         self._tally.window = await self._context_window()
         self._tell_when_blind()
@@ -153,53 +150,9 @@ class Turn:
         self._keep_words(completion)
         return "budget"
 
-    def _begin(self) -> None:
-        """Store the message and tell that the turn began: before anything else of it happens, or a step later.
-
-        By then the request is out, and a new chat's files are made and every door is told while the model
-        begins to think. An answer cannot be read before that step.
-        """
-        message = self.message
-        store = self.chat.add_user(
-            message.content,
-            turn_id=self.id,
-            message_id=message.message_id,
-            model_content=self._model_content(),
-            extra=receipts(self.metadata),
-        )
-
-        def announce() -> None:
-            self._announce = None
-            cursor = store()
-            self.chat.take_pending(message.message_id)
-            if self.title:
-                self.parts.bus.publish(self.chat.chat_id, SessionUpdated(title=self.title, updated_at=logs.now()))
-            started = TurnStarted(turn_id=self.id, llm=self.choice, user_cursor=cursor, ref=self.metadata.ref)
-            self.parts.bus.publish(self.chat.chat_id, started)
-            asyncio.get_running_loop().call_later(LOG_AFTER, self._log_begin)
-
-        def announce_or_stop() -> None:
-            try:
-                self._announced()
-            except CashCodeError as error:
-                self.stop(error)
-            except Exception:
-                LOG.exception("turn.crashed")
-                self.stop(InternalError())
-
-        self._announce = announce
-        _later(STEPS_OF_A_REQUEST, announce_or_stop)
-
-    def _log_begin(self) -> None:
-        if not self._begin_logged:
-            self._begin_logged = True
-            facts = {"provider": self.choice.provider, "model": self.choice.model}
-            with logs.ids(chat_id=self.chat.chat_id, turn_id=self.id):
-                logs.event(LOG, logging.INFO, "turn.started", **facts)
-
     def _announced(self) -> None:
-        if self._announce is not None:
-            self._announce()
+        if self._beginning is not None:
+            self._beginning.finish()
 
     async def _ask(self, *, with_tools: bool) -> Completion:
         """One request to the model; its words are said as they come."""
@@ -304,7 +257,8 @@ class Turn:
         closing = self._closing_events(stop_reason, error, duration)
         try:
             self._announced()
-            self._log_begin()
+            if self._beginning is not None:
+                self._beginning.log()
             self._round.settle(self.id, cancelled=stop_reason == "cancelled")
             if self._speech.words:
                 self.chat.append_assistant(self._speech.words, turn_id=self.id, partial=True)
@@ -339,11 +293,3 @@ class Turn:
     def _publish(self, event: Event) -> None:
         self._announced()
         self.parts.bus.publish(self.chat.chat_id, event)
-
-
-def _later(steps: int, call: Callable[[], None]) -> None:
-    """Call after this many steps of the event loop."""
-    if steps:
-        asyncio.get_running_loop().call_soon(_later, steps - 1, call)
-    else:
-        call()
