@@ -43,6 +43,10 @@ class Background:
         """Run `work` on the loop; cancelling the future cancels the work."""
         return asyncio.run_coroutine_threadsafe(self._tracked(work), self._running())
 
+    def call(self, function: Callable[..., object], *args: object) -> None:
+        """Call `function` on the loop soon, in the order of these calls."""
+        self._running().call_soon_threadsafe(function, *args)
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run `work` on the loop and wait for it here; an interrupt cancels it."""
         future = self.submit(work)

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+KERNEL_SOCKET = "cashcode/kernel"
+
 
 @dataclass(frozen=True)
 class Server:
@@ -22,6 +24,11 @@ class Server:
     url: str
     socket_path: str
     headers: dict[str, str] = field(repr=False)
+
+    @property
+    def answers_requests(self) -> bool:
+        """Whether the socket takes the requests of panels: only the one that the kernel's own secret opens."""
+        return self.socket_path == KERNEL_SOCKET
 
     @property
     def socket_url(self) -> str:
@@ -43,7 +50,7 @@ def find_server(environ: Mapping[str, str] = os.environ) -> Server | None:
     url, secret = environ.get("CASHCODE_SERVER_URL", ""), environ.get("CASHCODE_KERNEL_TOKEN", "")
     # An inherited environment names a server that is not our parent: then the variables are stale.
     if environ.get("CASHCODE_SERVER_PID") == parent and _speaks_http(url) and secret:
-        return Server(url.rstrip("/") + "/", "cashcode/kernel", {"X-CashCode-Token": secret})
+        return Server(url.rstrip("/") + "/", KERNEL_SOCKET, {"X-CashCode-Token": secret})
     info = runtime_file(parent)
     if info is None:
         return None

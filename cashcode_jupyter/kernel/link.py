@@ -1,4 +1,4 @@
-"""One connection to the agent for one turn: a socket to the parent server, or a client of a core in this process.
+"""One connection to the agent: a socket to the parent server, or a client of a core in this process.
 
 Both speak the protocol's frames. Where the server is found but does not answer, that is said once and the core
 starts here; from then on this kernel stays with it, so a chat never has two writers from one kernel.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
@@ -16,13 +18,14 @@ from weakref import WeakValueDictionary
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.kernel.discovery import Server, find_server
 from cashcode_jupyter.kernel.failures import BadOption, ServerGone
+from cashcode_jupyter.protocol.errors import Forbidden
 
 if TYPE_CHECKING:
     from tornado.websocket import WebSocketClientConnection
 
-    from cashcode_jupyter.agent.client import Client
     from cashcode_jupyter.app import CashCode
     from cashcode_jupyter.kernel.background import Background
+    from cashcode_jupyter.resources.answer import Answer
 
 CONNECT_SECONDS = 5.0
 MAX_FRAME_IN = 64 << 20
@@ -46,6 +49,10 @@ class Link(Protocol):
         """Events until the other side closes, then `LinkLost`."""
         ...
 
+    async def request(self, method: str, path: str, body: object = None) -> Answer:
+        """One of the panels' REST routes, while `events` is read; raises `LinkLost`, `Forbidden`."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -62,8 +69,11 @@ def encode(action: Mapping[str, Any]) -> str:
 class SocketLink:
     """A WebSocket to the Jupyter server. Tornado's client knows no proxies, which is right for a parent."""
 
-    def __init__(self, socket: WebSocketClientConnection) -> None:
+    def __init__(self, socket: WebSocketClientConnection, *, answers: bool) -> None:
         self._socket = socket
+        self._answers = answers
+        self._asked: dict[int, asyncio.Future[Answer]] = {}
+        self._numbers = count(1)
 
     @classmethod
     async def open(cls, server: Server) -> SocketLink:
@@ -82,7 +92,7 @@ class SocketLink:
             ) from error
         except (OSError, WebSocketError) as error:
             raise Unreachable(getattr(error, "strerror", None) or type(error).__name__) from error
-        return cls(socket)
+        return cls(socket, answers=server.answers_requests)
 
     async def send(self, action: Mapping[str, Any]) -> None:
         from tornado.iostream import StreamClosedError
@@ -93,11 +103,42 @@ class SocketLink:
         except (WebSocketClosedError, StreamClosedError) as error:
             raise LinkLost from error
 
+    async def request(self, method: str, path: str, body: object = None) -> Answer:
+        if not self._answers:
+            raise Forbidden(
+                _(
+                    "This kernel found its Jupyter server by the user's token, which panels are not given. "
+                    "Start the kernel anew from JupyterLab, or open the panel there."
+                )
+            )
+        number = next(self._numbers)
+        asked = self._asked[number] = asyncio.get_running_loop().create_future()
+        try:
+            await self.send({"type": "request", "id": number, "method": method, "path": path, "body": body})
+            return await asked
+        except asyncio.CancelledError:
+            with suppress(LinkLost):
+                await self.send({"type": "request_cancel", "id": number})
+            raise
+        finally:
+            del self._asked[number]
+
     async def events(self) -> AsyncIterator[dict[str, Any]]:
-        while (frame := await self._socket.read_message()) is not None:
-            event = json.loads(frame)
-            if isinstance(event, dict):
-                yield event
+        from cashcode_jupyter.resources.answer import Answer
+
+        try:
+            while (frame := await self._socket.read_message()) is not None:
+                event = json.loads(frame)
+                if not isinstance(event, dict):
+                    continue
+                if event.get("event") != "answer":
+                    yield event
+                elif (asked := self._asked.get(event["id"])) is not None and not asked.done():
+                    asked.set_result(Answer(event["status"], event["body"]))
+        finally:
+            for asked in self._asked.values():
+                if not asked.done():
+                    asked.set_exception(LinkLost())
         if self._socket.close_code == TOO_LARGE:
             raise BadOption(_("The question with its context is too large for the Jupyter server; shorten it."))
         raise LinkLost
@@ -117,8 +158,9 @@ def _refusal(status: int) -> str:
 class EmbeddedLink:
     """A client of the core in this process."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, core: CashCode) -> None:
+        self._core = core
+        self._client = core.connect()
 
     async def send(self, action: Mapping[str, Any]) -> None:
         await self._client.send(encode(action))
@@ -132,6 +174,14 @@ class EmbeddedLink:
         except SlowReader as error:
             raise LinkLost from error
         raise LinkLost
+
+    async def request(self, method: str, path: str, body: object = None) -> Answer:
+        from cashcode_jupyter.resources.answer import answer
+
+        async def running() -> CashCode:
+            return self._core
+
+        return await answer(running, method, path, body)
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -166,7 +216,7 @@ class Door:
                 self.server = server
                 return link
         self.server = None
-        return EmbeddedLink((await self.embedded()).connect())
+        return EmbeddedLink(await self.embedded())
 
     async def reopen(self) -> Link:
         """The same side again after `LinkLost`; raises `ServerGone` when it stays away for seven seconds."""

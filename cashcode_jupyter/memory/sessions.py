@@ -23,6 +23,7 @@ from cashcode_jupyter.memory import bubbles, folders, metadata
 from cashcode_jupyter.memory.chat import CallRecord, ChatLog, PendingMessage
 from cashcode_jupyter.memory.folders import SessionRow
 from cashcode_jupyter.memory.peek import Peek, peek
+from cashcode_jupyter.memory.whole_result import read_result
 from cashcode_jupyter.paths import Paths
 from cashcode_jupyter.protocol.actions import valid_chat_id
 from cashcode_jupyter.protocol.errors import CashCodeError, InvalidChatId, NotFound, ReadOnly
@@ -117,6 +118,10 @@ class Sessions:
     async def messages(self, chat_id: str, *, before: int | None = None, limit: int = 50) -> list[dict[str, Any]]:
         """The newest messages before the cursor `before` as people see them, oldest first; `NotFound`."""
         return await asyncio.to_thread(self._messages, chat_id, before, limit)
+
+    async def result(self, chat_id: str, call_id: str) -> tuple[str, bool]:
+        """The whole result of a tool call, and whether even that is cut; `NotFound`."""
+        return await asyncio.to_thread(self._result, chat_id, call_id)
 
     async def read_title(self, chat_id: str) -> str:
         """The title, empty when there is none or no such chat."""
@@ -245,6 +250,11 @@ class Sessions:
         folder = self._existing(chat_id)
         with storage_errors(_("the chat")):
             return bubbles.page(folder / metadata.HISTORY, before=before, limit=limit)
+
+    def _result(self, chat_id: str, call_id: str) -> tuple[str, bool]:
+        folder = self._existing(chat_id)
+        with storage_errors(_("the chat")):
+            return read_result(folder / metadata.HISTORY, call_id)
 
     def _peek(self, chat_id: str) -> Peek:
         with storage_errors(_("the chat")):

@@ -10,16 +10,14 @@ import logging
 import re
 import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass
-from http import HTTPStatus
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tornado import web
 
 from cashcode_jupyter import logs
-from cashcode_jupyter.i18n import _
-from cashcode_jupyter.protocol.errors import CashCodeError, ErrorCode, InternalError
+from cashcode_jupyter.protocol.errors import CashCodeError
+from cashcode_jupyter.resources.answer import problem
 
 if TYPE_CHECKING:
     from cashcode_jupyter.server.door import Door
@@ -27,42 +25,6 @@ if TYPE_CHECKING:
 LOG = logs.log("http")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 READING = ("GET", "HEAD", "OPTIONS")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What an error becomes on the wire."""
-
-    status: int
-    code: ErrorCode
-    detail: str
-    current_hash: str | None = None
-    retry_after: float | None = None
-
-
-def problem(error: BaseException | None, status: int) -> Problem:
-    """The answer to an error; anything that is not ours or tornado's says no more than `internal`."""
-    if isinstance(error, CashCodeError):
-        return Problem(
-            error.status,
-            error.code,
-            error.detail,
-            current_hash=getattr(error, "current_hash", None),
-            retry_after=error.retry_after,
-        )
-    if status == HTTPStatus.NOT_FOUND:
-        return Problem(status, "not_found", _("There is nothing at this address."))
-    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return Problem(
-            status,
-            "forbidden",
-            _("You are not logged in to this Jupyter server, or your account may not use CashCode."),
-        )
-    if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        return Problem(status, "bad_frame", _("This address does not take this kind of request."))
-    if 400 <= status < 500:
-        return Problem(status, "bad_frame", _("The request cannot be read."))
-    return Problem(status, "internal", InternalError().detail)
 
 
 def encode(value: dict[str, Any]) -> bytes:
@@ -113,14 +75,11 @@ class JsonAnswers(web.RequestHandler):
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         exc_info = kwargs.get("exc_info") or (None, None, None)
         found = problem(exc_info[1], status_code)
-        body = {"code": found.code, "detail": found.detail, "request_id": self.request_id}
-        if found.current_hash is not None:
-            body["current_hash"] = found.current_hash
         self.set_status(found.status)
         self.set_header("Content-Type", "application/json")
         if found.retry_after is not None:
             self.set_header("Retry-After", str(ceil(found.retry_after)))
-        self.finish(encode(body))
+        self.finish(encode(found.body(self.request_id)))
 
     def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
         if not isinstance(value, (CashCodeError, web.HTTPError)):

@@ -39,6 +39,11 @@ class Door:
         self._closed = False
         self.compat: dict[str, str] | None = None
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """What `health` tells of this server besides the core's own state."""
+        return {} if self.compat is None else {"compat": self.compat}
+
     async def core(self) -> CashCode:
         """The running core; `CashCodeError` with words when it cannot start."""
         if self._closed:

@@ -1,7 +1,8 @@
 """The way in for this server's own kernels: a secret of this process, published to its children by environment.
 
 It works without a token or password of the user. The secret opens the kernel socket only, only from this
-machine, and never from a page; it is never logged.
+machine, and never from a page; it is never logged. Besides the chats' frames that socket answers the requests of
+panels that a kernel shows.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import allow_unauthenticated
+from tornado.websocket import WebSocketClosedError
 
 from cashcode_jupyter.i18n import _
 from cashcode_jupyter.protocol.errors import Forbidden
 from cashcode_jupyter.server.access import JupyterAccess, from_this_machine, origin_of
+from cashcode_jupyter.server.answers import encode
+from cashcode_jupyter.server.kernel_requests import KernelRequests
 from cashcode_jupyter.server.socket import MEBIBYTE, ChatSocket
 
 if TYPE_CHECKING:
@@ -65,6 +70,7 @@ class KernelSocket(JupyterAccess, ChatSocket):  # pyright: ignore[reportIncompat
     """`{base_url}cashcode/kernel`: the same frames as the panels' socket, with room for a large cell."""
 
     max_frame = 8 * MEBIBYTE
+    _requests: KernelRequests | None = None
 
     @allow_unauthenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
@@ -76,3 +82,21 @@ class KernelSocket(JupyterAccess, ChatSocket):  # pyright: ignore[reportIncompat
         ):
             raise Forbidden(_("Only kernels that this Jupyter server started may come in here."))
         await super().get(*args, **kwargs)
+
+    async def open(self, *args: Any, **kwargs: Any) -> None:
+        self._requests = KernelRequests(self.door.core, self._reply)
+        await super().open(*args, **kwargs)
+
+    async def on_message(self, message: str | bytes) -> None:
+        small = len(message) <= self.max_frame
+        if not (small and self._requests is not None and self._requests.take(message)):
+            await super().on_message(message)
+
+    def on_close(self) -> None:
+        if self._requests is not None:
+            self._requests.close()
+        super().on_close()
+
+    async def _reply(self, frame: dict[str, Any]) -> None:
+        with suppress(WebSocketClosedError):
+            await self.write_message(encode(frame))

@@ -219,13 +219,13 @@ async def test_eight_large_pictures_do_not_hold_up_the_loop(door: Door, scripted
     size = MAX_PICTURE_BYTES - 100
     message = {"type": "message", "chat_id": "chat", "content": SEE}
     frame = json.dumps(message | {"metadata": {"context": [image(n, size) for n in range(8)]}})
-    longest, last, stop = 0.0, time.perf_counter(), asyncio.Event()
+    longest, last, stop = 0.0, time.thread_time(), asyncio.Event()
 
     async def watch() -> None:
         nonlocal longest, last
         while not stop.is_set():
             await asyncio.sleep(0)
-            now = time.perf_counter()
+            now = time.thread_time()  # work of this loop only, however busy the machine is
             longest, last = max(longest, now - last), now
 
     watching = asyncio.create_task(watch())

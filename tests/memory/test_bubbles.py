@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -29,7 +30,9 @@ async def test_a_turn_is_two_bubbles_with_the_tool_records_folded_in(sessions: S
     )
     chat.append_assistant("Found.", turn_id="t", reasoning="thought")
     end(chat, "t")
-    assert await sessions.messages("chat") == [
+    shown = await sessions.messages("chat")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", shown[0].pop("at"))
+    assert shown == [
         {
             "cursor": 1,
             "role": "user",
@@ -41,6 +44,12 @@ async def test_a_turn_is_two_bubbles_with_the_tool_records_folded_in(sessions: S
             "cursor": 2,
             "role": "assistant",
             "content": "I look.\n\nFound.",
+            "parts": [
+                {"kind": "text", "text": "I look."},
+                {"kind": "call", "call_id": "c1"},
+                {"kind": "reasoning", "text": "thought"},
+                {"kind": "text", "text": "Found."},
+            ],
             "tool_calls": [
                 {
                     "call_id": "c1",
@@ -122,6 +131,38 @@ async def test_an_interrupted_answer_and_a_steered_turn_keep_their_order(session
     shown = await sessions.messages("chat")
     assert [bubble["content"] for bubble in shown] == ["first", "half", "steer", "rest"]
     assert [("usage" in bubble) for bubble in shown] == [False, False, False, True]
+
+
+async def test_an_answer_that_is_one_text_has_no_parts_and_no_outcome(sessions: Sessions) -> None:
+    chat = await sessions.open("chat")
+    run_turn(chat, 1)
+    [_question, answer] = await sessions.messages("chat")
+    assert set(answer) == {"cursor", "role", "content", "usage"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "error", "outcome"),
+    [
+        ("cancelled", None, {"stop_reason": "cancelled"}),
+        ("error", "llm_timeout", {"stop_reason": "error", "error": "llm_timeout"}),
+        ("interrupted", None, {"stop_reason": "interrupted"}),
+    ],
+)
+@pytest.mark.parametrize("said", ["", "half an"])
+async def test_how_a_turn_ended_is_told_by_its_last_bubble(
+    sessions: Sessions, reason: str, error: str | None, outcome: dict, said: str
+) -> None:
+    chat = await sessions.open("chat")
+    run_turn(chat, 1)
+    chat.append_user("and now?", turn_id="t2", message_id="m2")
+    if said:
+        chat.append_assistant(said, turn_id="t2", partial=True)
+    chat.end_turn("t2", stop_reason=reason, usage={}, duration_sec=0.1, last_seq=20, tool_calls=0, error=error)
+    run_turn(chat, 3)
+    shown = await sessions.messages("chat")
+    [unanswered] = [bubble for bubble in shown if "outcome" in bubble]
+    assert unanswered["outcome"] == outcome
+    assert unanswered["content"] == (said or "and now?")
 
 
 async def test_unknown_and_invalid_chats_are_refused(sessions: Sessions) -> None:

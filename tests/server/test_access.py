@@ -15,7 +15,7 @@ from tests.server.conftest import Browser, Call
 
 FOREIGN = "https://evil.example"
 REQUESTS = [
-    (method.upper(), route.format(chat_id="abc"))
+    (method.upper(), route.format(chat_id="abc", call_id="call_1"))
     for route, handler in ROUTES
     for method in ("get", "put", "post", "patch", "delete")
     if method in vars(handler)

@@ -53,7 +53,9 @@ async def test_a_wrong_id_is_404_and_touches_nothing_on_disk(
     call: Call, tmp_path: Path, method: str, route: str, chat_id: str
 ) -> None:
     before = everything_under(tmp_path)
-    answer = await call(method, route.format(chat_id=chat_id), {"title": "t"} if method == "PATCH" else None)
+    answer = await call(
+        method, route.format(chat_id=chat_id, call_id="call_1"), {"title": "t"} if method == "PATCH" else None
+    )
     # Bytes that are no UTF-8 are refused by the server itself, as a bad request.
     assert answer.status in ((400, 404) if "%ff" in chat_id else (404,))
     assert set(answer.json) == {"code", "detail", "request_id"}

@@ -145,6 +145,88 @@ class TestSessions:
         assert (answer.status, answer.json["code"]) == (404, "not_found")
 
 
+class TestResults:
+    @pytest.fixture
+    async def chat(self, ask: Any, model: ScriptedModel, data_dir: Path) -> Path:
+        """The folder of a chat with one call, whose result has a file."""
+        chat_id = await ask(directive("tools", tool="list_dir", say="done"))
+        folder = data_dir / "memory" / chat_id
+        history = folder / "history.jsonl"
+        records = [json.loads(line) for line in history.read_text().splitlines()]
+        [called] = [record for record in records if record["role"] == "tool"]
+        called |= {"tool_call_id": "call_1", "content": "the beginning", "spill": "results/call_1.txt"}
+        history.write_text("".join(json.dumps(record) + "\n" for record in records))
+        (folder / "results").mkdir(exist_ok=True)
+        return folder
+
+    async def test_the_whole_result_is_given(self, call: Call, chat: Path) -> None:
+        (chat / "results" / "call_1.txt").write_text("all of it, 你好")
+        answer = await call("GET", f"sessions/{chat.name}/results/call_1")
+        assert (answer.status, answer.json) == (200, {"text": "all of it, 你好"})
+
+    async def test_what_is_larger_than_five_mebibytes_is_cut_and_says_so(self, call: Call, chat: Path) -> None:
+        (chat / "results" / "call_1.txt").write_text("x" * ((5 << 20) + 1))
+        found = (await call("GET", f"sessions/{chat.name}/results/call_1")).json
+        assert (len(found["text"]), found["truncated"]) == (5 << 20, True)
+
+    async def test_a_result_without_a_file_is_what_the_history_has(self, call: Call, chat: Path) -> None:
+        answer = await call("GET", f"sessions/{chat.name}/results/call_1")
+        assert answer.json == {"text": "the beginning"}
+
+    @pytest.mark.parametrize("linked", ["file", "folder"])
+    async def test_a_link_is_not_followed(self, call: Call, chat: Path, tmp_path: Path, linked: str) -> None:
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (outside / "call_1.txt").write_text("secret")
+        if linked == "file":
+            (chat / "results" / "call_1.txt").symlink_to(outside / "call_1.txt")
+        else:
+            (chat / "results").rmdir()
+            (chat / "results").symlink_to(outside)
+        assert (await call("GET", f"sessions/{chat.name}/results/call_1")).json == {"text": "the beginning"}
+
+    @pytest.mark.parametrize(
+        "spill", ["../history.jsonl", "results/../metadata.json", "/etc/passwd", 7, "results/"]
+    )
+    async def test_a_record_cannot_name_another_file(self, call: Call, chat: Path, spill: Any) -> None:
+        history = chat / "history.jsonl"
+        history.write_text(history.read_text().replace('"results/call_1.txt"', json.dumps(spill)))
+        assert (await call("GET", f"sessions/{chat.name}/results/call_1")).json == {"text": "the beginning"}
+
+    @pytest.mark.parametrize(
+        "call_id",
+        [
+            "call_2",
+            "..",
+            "%2e%2e",
+            "..%2fhistory",
+            "a%2fb",
+            "a%00",
+            "a%0a",
+            "%ff",
+            "a" * 129,
+            "a%20b",
+            "~",
+            "a\\b",
+            "",
+        ],
+    )
+    async def test_every_other_call_is_404(self, call: Call, chat: Path, call_id: str) -> None:
+        answer = await call("GET", f"sessions/{chat.name}/results/{call_id}")
+        assert (answer.status, answer.json["code"]) in [(404, "not_found"), (400, "bad_frame")], call_id
+        assert answer.status == 404 or "%ff" in call_id
+
+    async def test_a_call_of_another_chat_is_404(self, call: Call, chat: Path, ask: Any) -> None:
+        other = await ask(directive(say="x"))
+        assert (await call("GET", f"sessions/{other}/results/call_1")).status == 404
+
+    async def test_an_id_with_a_colon_and_a_dot_is_found(self, call: Call, chat: Path) -> None:
+        history = chat / "history.jsonl"
+        history.write_text(history.read_text().replace('"call_1"', '"functions.list_dir:0"'))
+        answer = await call("GET", f"sessions/{chat.name}/results/functions.list_dir%3A0")
+        assert (answer.status, answer.json) == (200, {"text": "the beginning"})
+
+
 class TestLlmSettings:
     async def test_a_saved_profile_is_shown_without_its_key(self, call: Call) -> None:
         body = {"openai_compatible": {"base_url": "http://127.0.0.1:9/v1", "api_key": "sk-not-for-anyone"}}
