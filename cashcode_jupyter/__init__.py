@@ -12,16 +12,18 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from cashcode_jupyter.kernel.panels import panel
     from cashcode_jupyter.kernel.session import Answer, Chat, aask, ask
     from cashcode_jupyter.protocol.errors import CashCodeError
 
-__all__ = ["Answer", "CashCodeError", "Chat", "__version__", "aask", "ask"]
+__all__ = ["Answer", "CashCodeError", "Chat", "__version__", "aask", "ask", "panel"]
 
 _HOMES = {
     "Answer": "cashcode_jupyter.kernel.session",
     "Chat": "cashcode_jupyter.kernel.session",
     "aask": "cashcode_jupyter.kernel.session",
     "ask": "cashcode_jupyter.kernel.session",
+    "panel": "cashcode_jupyter.kernel.panels",
     "CashCodeError": "cashcode_jupyter.protocol.errors",
 }
 
@@ -38,6 +40,10 @@ def _jupyter_server_extension_points() -> list[dict[str, Any]]:
     from cashcode_jupyter.server.extension import CashCodeExtension
 
     return [{"module": "cashcode_jupyter", "app": CashCodeExtension}]
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "cashcode-jupyter"}]
 
 
 def load_ipython_extension(ip: InteractiveShell) -> None:

@@ -1,0 +1,4 @@
+import { holdLabextensionBar, holdWidgetBar } from './bundle-size.mjs';
+
+await holdWidgetBar();
+await holdLabextensionBar();

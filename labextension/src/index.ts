@@ -1,0 +1,3 @@
+import { plugin } from './lab/plugin';
+
+export default plugin;

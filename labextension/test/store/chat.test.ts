@@ -1,0 +1,315 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createStore } from '../../src/store/store';
+import type { AssistantMessage, ModelChoice, ToolPart, UserMessage } from '../../src/store/types';
+import { ApiError } from '../../src/transport';
+import { FakeTransport, settled } from '../fake-transport';
+import { spoken } from './spoken';
+
+const CHAT = 'c1';
+const llm: ModelChoice = { provider: 'ollama', model: 'm' };
+
+beforeEach(() => localStorage.clear());
+
+async function opened(messages: unknown[] = [], attached: FakeTransport['attached'] = {}) {
+  const transport = new FakeTransport({ [`GET sessions/${CHAT}/messages`]: () => ({ messages }) });
+  transport.attached = attached;
+  const store = createStore(transport, { chatId: CHAT });
+  await settled();
+  let seq = attached?.last_seq ?? 0;
+  const emit = (event: string, fields: Record<string, unknown> = {}): void =>
+    transport.emit({ event, chat_id: CHAT, seq: (seq += 1), turn_id: 't1', stream_id: 1, ...fields });
+  return { transport, store, chat: store.chat, emit, see: () => spoken(store.chat.messages.value) };
+}
+
+const refOf = (transport: FakeTransport): string | undefined => transport.last('message')?.metadata?.ref;
+
+describe('a turn', () => {
+  it('goes from the sent message to its answer', async () => {
+    const { transport, chat, emit, see } = await opened();
+    expect(chat.send('hello')).toBe(true);
+    expect(see()).toEqual(['You(sending): hello']);
+    expect(chat.running.value).toBe(true);
+    emit('session_updated', { title: 'Hello', updated_at: '2026-01-01T00:00:00Z', turn_id: undefined });
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    emit('reasoning', { text: 'hm' });
+    emit('delta', { text: 'Hi ' });
+    emit('delta', { text: 'you' });
+    emit('stream_end');
+    emit('usage', { prompt_tokens: 9, completion_tokens: 2, context_window: 100, estimated: false });
+    emit('done', { duration_sec: 1, stop_reason: 'answered', usage: {}, tool_calls: 0 });
+    expect(see()).toEqual(['You(sent): hello', 'CashCode(answered): <hm> Hi you']);
+    const answer = chat.messages.value[1] as AssistantMessage;
+    expect(answer.usage.value?.contextWindow).toBe(100);
+    expect(chat.title.value).toBe('Hello');
+    expect(chat.running.value).toBe(false);
+    expect(chat.model.value).toEqual(llm);
+  });
+
+  it('asks for consent and shows the result of the call', async () => {
+    const { transport, chat, emit } = await opened();
+    chat.send('run');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    const call = { call_id: 'x', tool_name: 'exec', arguments: { command: 'ls' }, risk: 'execute' };
+    emit('tool_call', call);
+    emit('approval_request', { ...call, preview: 'ls', expires_at: 'later' });
+    const tool = (): ToolPart => (chat.messages.value[1] as AssistantMessage).parts.value[0] as ToolPart;
+    expect(tool().state.value.status).toBe('asking');
+    chat.decide('x', 'allow', 'turn');
+    expect(transport.last('approval')).toMatchObject({ call_id: 'x', decision: 'allow', scope: 'turn' });
+    emit('approval_resolved', { call_id: 'x', decision: 'allow', scope: 'turn', reason: 'user' });
+    expect(tool().state.value).toMatchObject({ status: 'running', approval: { decision: 'allow' } });
+    emit('tool_result', {
+      call_id: 'x',
+      tool_name: 'exec',
+      ok: true,
+      result: 'a',
+      truncated: false,
+      duration_sec: 2
+    });
+    expect(tool().state.value).toMatchObject({ status: 'ok', result: 'a', durationSec: 2 });
+  });
+
+  it('takes a steer into its flow and goes on behind it', async () => {
+    const { transport, chat, emit, see } = await opened();
+    chat.send('count');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    emit('delta', { text: 'one' });
+    chat.send('in French');
+    expect(transport.last('steer')).toEqual({ type: 'steer', chat_id: CHAT, content: 'in French' });
+    emit('steered');
+    emit('delta', { text: '\n\ndeux' });
+    emit('done', { duration_sec: 1, stop_reason: 'answered', usage: {}, tool_calls: 0 });
+    expect(see()).toEqual([
+      'You(sent): count',
+      'CashCode(): one',
+      'You(sent): in French',
+      'CashCode(answered): deux'
+    ]);
+  });
+
+  it('ends with its error', async () => {
+    const { transport, chat, emit, see } = await opened();
+    chat.send('x');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    emit('error', { code: 'llm_auth', detail: 'no', retryable: false });
+    expect(see()[1]).toBe('CashCode(llm_auth): ');
+    expect(chat.problem.value).toBeUndefined();
+    expect(chat.running.value).toBe(false);
+  });
+
+  it('ignores events and fields that are younger than the panel', async () => {
+    const { transport, chat, emit, see } = await opened();
+    chat.send('x');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport), colour: 'red' });
+    emit('hologram', { text: 'no' });
+    emit('delta', { text: 'ok' });
+    expect(see()[1]).toBe('CashCode(…): ok');
+  });
+
+  it('writes a long answer once for each frame', async () => {
+    const { transport, chat, emit } = await opened();
+    chat.send('x');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    emit('delta', { text: 'a' });
+    const part = (chat.messages.value[1] as AssistantMessage).parts.value[0];
+    let writes = -1;
+    const stop = part.kind === 'text' ? part.text.subscribe(() => void (writes += 1)) : () => undefined;
+    for (let count = 0; count < 20_000; count += 1) {
+      emit('delta', { text: 'b' });
+    }
+    expect(writes).toBe(0);
+    emit('stream_end');
+    expect(writes).toBe(1);
+    stop();
+    expect(part.kind === 'text' && part.text.value.length).toBe(20_001);
+  });
+});
+
+describe('what was sent', () => {
+  it('waits in line behind a running turn and is answered after it', async () => {
+    const { transport, chat, emit, see } = await opened();
+    chat.send('first');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    chat.send('second', { skills: [{ name: 's' }] });
+    const ref = refOf(transport);
+    emit('queued', { position: 1, ref });
+    expect(see()).toEqual(['You(sent): first', 'CashCode(…): ', 'You(queued): second']);
+    emit('done', { duration_sec: 1, stop_reason: 'answered', usage: {}, tool_calls: 0 });
+    emit('turn_started', { llm, user_cursor: 5, ref, turn_id: 't2' });
+    expect(see().slice(2)).toEqual(['You(sent): second', 'CashCode(…): ']);
+  });
+
+  it('is unsent when the server never heard of it, and goes out again only on demand', async () => {
+    const { transport, chat, see } = await opened();
+    chat.send('lost');
+    transport.state.value = 'lost';
+    expect(chat.send('not now')).toBe(false);
+    transport.state.value = 'open';
+    await settled();
+    expect(see()).toEqual(['You(unsent): lost']);
+    expect(transport.sent.filter(action => action.type === 'message')).toHaveLength(1);
+    chat.resend(chat.messages.value[0].key);
+    expect(transport.sent.filter(action => action.type === 'message')).toHaveLength(2);
+    expect(see()).toEqual(['You(sending): lost']);
+  });
+
+  it('is found in the history when only its acknowledgement was lost', async () => {
+    const { transport, chat, see } = await opened();
+    chat.send('there');
+    transport.state.value = 'lost';
+    transport.answer(`GET sessions/${CHAT}/messages`, {
+      messages: [
+        { cursor: 1, role: 'user', content: 'there' },
+        { cursor: 2, role: 'assistant', content: 'yes' }
+      ]
+    });
+    transport.attached = { last_seq: 7 };
+    const key = chat.messages.value[0].key;
+    transport.state.value = 'open';
+    await settled();
+    expect(see()).toEqual(['You(sent): there', 'CashCode(answered): yes']);
+    expect(chat.messages.value[0].key).toBe(key);
+  });
+
+  it('comes back when the server refuses it', async () => {
+    const { transport, chat, see } = await opened();
+    chat.send('x');
+    transport.emit({
+      event: 'error',
+      chat_id: CHAT,
+      code: 'llm_not_configured',
+      detail: 'none',
+      retryable: false,
+      ref: refOf(transport)
+    });
+    expect(see()).toEqual(['You(unsent): x']);
+    expect(chat.problem.value?.code).toBe('llm_not_configured');
+    expect(chat.running.value).toBe(false);
+  });
+
+  it('carries skills, connectors, context and pictures as metadata', async () => {
+    const { transport, chat } = await opened();
+    const many = Array.from({ length: 7 }, (_, index) => ({ name: `s${index}` }));
+    chat.send('x', {
+      skills: many,
+      connectors: [{ server: 'a' }, { server: 'b' }],
+      context: [{ kind: 'cell', label: 'cell 1', text: 'x = 1' }],
+      images: [{ label: 'p', dataUrl: 'data:image/png;base64,AA' }]
+    });
+    expect(transport.last('message')?.metadata).toMatchObject({
+      mentioned_skills: many,
+      selected_mcp_connectors: [{ server: 'a' }],
+      context: [
+        { kind: 'cell', label: 'cell 1', text: 'x = 1' },
+        { kind: 'image', label: 'p', text: '', data_url: 'data:image/png;base64,AA' }
+      ]
+    });
+    expect((chat.messages.value[0] as UserMessage).context[0]).toEqual({ kind: 'cell', label: 'cell 1', chars: 5 });
+  });
+});
+
+describe('two tabs', () => {
+  it("shows the other tab's message above its answer", async () => {
+    const { transport, emit, see } = await opened();
+    transport.answer(`GET sessions/${CHAT}/messages`, {
+      messages: [{ cursor: 1, role: 'user', content: 'from there' }]
+    });
+    emit('turn_started', { llm, user_cursor: 1, ref: 'theirs' });
+    emit('delta', { text: 'hi' });
+    await settled();
+    emit('stream_end');
+    expect(see()).toEqual(['You(sent): from there', 'CashCode(…): hi']);
+  });
+});
+
+describe('the history', () => {
+  it('keeps the order of words and calls, and tells how a turn ended that has no answer', async () => {
+    const { see } = await opened([
+      { cursor: 1, role: 'user', content: 'a', at: '2026-01-01 10:00' },
+      {
+        cursor: 2,
+        role: 'assistant',
+        content: 'before\n\nafter',
+        tool_calls: [{ call_id: 'k', tool_name: 'grep', ok: true, result: 'r' }],
+        parts: [
+          { kind: 'text', text: 'before' },
+          { kind: 'call', call_id: 'k' },
+          { kind: 'text', text: 'after' }
+        ]
+      },
+      { cursor: 5, role: 'user', content: 'b', outcome: { stop_reason: 'error', error: 'llm_timeout' } }
+    ]);
+    expect(see()).toEqual([
+      'You(sent): a',
+      'CashCode(answered): before [grep ok r] after',
+      'You(sent): b',
+      'CashCode(llm_timeout): '
+    ]);
+  });
+
+  it('replaces what it has of a running turn by the events of the turn', async () => {
+    const { emit, see, chat } = await opened(
+      [
+        { cursor: 1, role: 'user', content: 'a' },
+        { cursor: 2, role: 'assistant', content: 'part' }
+      ],
+      { running: true, last_seq: 0 }
+    );
+    emit('turn_started', { llm, user_cursor: 1 });
+    emit('delta', { text: 'part and more' });
+    emit('stream_end');
+    expect(see()).toEqual(['You(sent): a', 'CashCode(…): part and more']);
+    expect(chat.running.value).toBe(true);
+  });
+
+  it('comes in pages and keeps what is shown', async () => {
+    const page = (from: number) =>
+      Array.from({ length: 50 }, (_, index) => ({
+        cursor: from + index,
+        role: 'user',
+        content: `${from + index}`
+      }));
+    const { transport, chat } = await opened(page(51));
+    expect(chat.older.value).toBe('some');
+    const [first] = chat.messages.value;
+    transport.answer(`GET sessions/${CHAT}/messages?before=51&limit=50`, { messages: page(1) });
+    await chat.loadOlder();
+    expect(chat.messages.value).toHaveLength(100);
+    expect(chat.messages.value[50]).toBe(first);
+    transport.answer(`GET sessions/${CHAT}/messages?before=1&limit=50`, { messages: [] });
+    await chat.loadOlder();
+    expect(chat.older.value).toBe('none');
+  });
+
+  it('of a chat that does not exist is empty', async () => {
+    const store = createStore(new FakeTransport(), { chatId: 'nobody' });
+    await settled();
+    expect(store.chat.status.value).toBe('ready');
+    expect(store.chat.messages.value).toEqual([]);
+  });
+
+  it('can be asked for again after a failure', async () => {
+    const transport = new FakeTransport({ 'GET sessions/c1/messages': new ApiError('storage', 'disk', 500) });
+    const { chat } = createStore(transport, { chatId: CHAT });
+    await settled();
+    expect([chat.status.value, chat.loadError.value?.code]).toEqual(['failed', 'storage']);
+    transport.answer('GET sessions/c1/messages', { messages: [] });
+    await chat.reload();
+    await settled();
+    expect(chat.status.value).toBe('ready');
+  });
+});
+
+describe('a retry', () => {
+  it('opens the chat that the server made for it', async () => {
+    const { transport, chat } = await opened([{ cursor: 1, role: 'user', content: 'a' }]);
+    chat.retry(1, 'b');
+    expect(transport.last('retry')).toEqual({ type: 'retry', chat_id: CHAT, from_cursor: 1, content: 'b' });
+    transport.emit({ event: 'attached', chat_id: 'c2', running: true, last_seq: 0, title: 'T' });
+    transport.emit({ event: 'turn_started', chat_id: 'c2', seq: 9, turn_id: 't2', llm, user_cursor: 1 });
+    transport.answer('GET sessions/c2/messages', { messages: [{ cursor: 1, role: 'user', content: 'b' }] });
+    await settled();
+    expect(chat.id.value).toBe('c2');
+    expect(spoken(chat.messages.value)).toEqual(['You(sent): b', 'CashCode(…): ']);
+  });
+});
