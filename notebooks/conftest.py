@@ -26,6 +26,9 @@ ANSWERS = {
         [[("save_memory", {"content": "Ada writes reports in British English."})]],
         text="I will remember that you write in British English.",
     ),
+    "plant in March": "Peas, spinach and broad beans can go out in March.",
+    "like the shade": "Spinach does well in half shade.",
+    "Sum it up": "In March: peas and broad beans in the sun, spinach in half shade.",
     "How should you spell": "In British English, as you asked me to.",
 }
 

@@ -17,7 +17,7 @@ from cashcode_jupyter.kernel.session import Session
 from cashcode_jupyter.protocol import chat_names
 from cashcode_jupyter.protocol.errors import CashCodeError
 
-LATER = ("forget", "skills", "mcp", "watch", "panel", "undo")
+LATER = ("forget", "skills", "mcp", "watch", "undo")
 SHOWN_MODELS = 30
 
 
@@ -77,6 +77,7 @@ def help_text() -> str:
 %cashcode chat NAME              go on in that chat
 %cashcode stop                   stop what this kernel asked for
 %cashcode memory                 what is remembered across chats
+%cashcode panel [chat|settings]  the panel, here below the cell
 
 In Python: import cashcode_jupyter as cashcode
   cashcode.ask("…"), await cashcode.aask("…"), cashcode.Chat("name").ask("…")"""
@@ -144,6 +145,14 @@ def memory(session: Session, rest: str) -> None:
     display({"text/markdown": text, "text/plain": text}, raw=True)
 
 
+def panel(session: Session, rest: str) -> None:
+    from IPython.display import display
+
+    from cashcode_jupyter.kernel.panels import panel as made
+
+    display(made(rest or "chat"))
+
+
 def _model_in_words(session: Session, settings: dict[str, Any]) -> str:
     if session.model:
         return "{provider}:{model}".format(**session.model)
@@ -165,4 +174,5 @@ COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "chat": chat,
     "stop": stop,
     "memory": memory,
+    "panel": panel,
 }

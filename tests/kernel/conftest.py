@@ -119,6 +119,25 @@ class Kernel:
         assert not ran.of("error"), ran.error
         return eval(ran.streamed)
 
+    def tell(self, comm_id: str, data: Any) -> None:
+        """A message of the page to a widget."""
+        self.client.shell_channel.send(self.client.session.msg("comm_msg", {"comm_id": comm_id, "data": data}))
+
+    def told(self, comm_id: str) -> Message:
+        """The next message of a widget to its page, as it came over the wire."""
+        deadline = time.monotonic() + SECONDS
+        seen, self._others = self._others, deque()
+        while True:
+            message, came = (
+                seen.popleft()
+                if seen
+                else (self.client.get_iopub_msg(timeout=max(0.01, deadline - time.monotonic())), time.monotonic())
+            )
+            if message["msg_type"] == "comm_msg" and message["content"]["comm_id"] == comm_id:
+                self._others += seen
+                return message
+            self._others.append((message, came))
+
     def asked_for_input(self) -> str:
         """Wait for an input request; returns its prompt."""
         return self.client.get_stdin_msg(timeout=SECONDS)["content"]["prompt"]

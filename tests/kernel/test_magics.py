@@ -182,7 +182,7 @@ def test_the_error_can_be_caught_with_its_code(kernel: Kernel):
     assert kernel.value("code") == "missing_content"
 
 
-@pytest.mark.parametrize("line", ["forget x", "skills", "mcp", "watch", "panel chat"])
+@pytest.mark.parametrize("line", ["forget x", "skills", "mcp", "watch"])
 def test_a_subcommand_of_later_says_so_in_a_sentence(kernel: Kernel, line: str):
     ran = kernel.run(f"%cashcode {line}")
     assert "not part of version" in ran.streamed
@@ -194,7 +194,7 @@ def test_help_and_status_fit_one_screen_and_offer_only_what_works(kernel: Kernel
     assert len(text.splitlines()) <= 24
     assert max(len(line) for line in text.splitlines()) <= 100
     assert "openai_compatible:mock" in text
-    for later in ("forget", "skills", "watch", "panel", "--skill", "--mcp"):
+    for later in ("forget", "skills", "watch", "--skill", "--mcp"):
         assert later not in text
 
 
@@ -213,3 +213,21 @@ def test_the_lists_show_chats_models_and_memory(kernel: Kernel, cashcode_home: C
 
 def test_stop_without_a_turn_says_that_nothing_runs(kernel: Kernel):
     assert "Nothing" in kernel.run("%cashcode stop").streamed
+
+
+@pytest.mark.parametrize(
+    ("line", "view"), [("panel", "chat"), ("panel chat", "chat"), ("panel settings", "settings")]
+)
+def test_the_panel_is_shown_below_its_cell(kernel: Kernel, line: str, view: str):
+    ran = kernel.run(f"%cashcode {line}")
+    [shown] = ran.of("display_data")
+    assert "application/vnd.jupyter.widget-view+json" in shown["data"]
+    [opened] = [content for content in ran.of("comm_open") if "_view" in content["data"]["state"]]
+    assert opened["data"]["state"]["_view"] == view
+
+
+@pytest.mark.parametrize(("view", "words"), [("watches", "yet"), ("nonsense", "Choose chat, settings")])
+def test_a_panel_that_is_not_there_is_one_line(kernel: Kernel, view: str, words: str):
+    error = kernel.run(f"%cashcode panel {view}").error
+    assert words in error["evalue"]
+    assert len(error["traceback"]) == 1

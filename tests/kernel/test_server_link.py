@@ -311,6 +311,10 @@ class Cable:
 
         await asyncio.gather(copy(reader, far_writer), copy(far_reader, writer))
 
+    def plug(self, port: int) -> None:
+        """New connections go to that port."""
+        self._port = port
+
     def cut(self) -> None:
         def abort() -> None:
             for writer in self._writers:
