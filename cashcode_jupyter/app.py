@@ -6,6 +6,7 @@ first message.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,10 @@ from cashcode_jupyter.config import Settings
 from cashcode_jupyter.llm.client import Models
 from cashcode_jupyter.llm.settings import LlmStore
 from cashcode_jupyter.llm.starter import StarterModels
+from cashcode_jupyter.memory.export import Export, export_chat
 from cashcode_jupyter.memory.longterm import LongTerm, Persona
+from cashcode_jupyter.memory.recall import Found, Recall
+from cashcode_jupyter.memory.recall_text import RecallText
 from cashcode_jupyter.memory.sessions import Sessions
 from cashcode_jupyter.protocol.events import ApprovalRequest, ApprovalResolved, Risk
 from cashcode_jupyter.security.jail import Jail
@@ -38,6 +42,7 @@ from cashcode_jupyter.tools.approval import (
 from cashcode_jupyter.tools.base import Toolset
 from cashcode_jupyter.tools.builtin.files import FileTools
 from cashcode_jupyter.tools.builtin.memory import MemoryTools
+from cashcode_jupyter.tools.builtin.recall import RecallTools
 from cashcode_jupyter.tools.builtin.search import SearchTools
 from cashcode_jupyter.tools.policy import ApprovalPolicy
 from cashcode_jupyter.tools.questions import Questions
@@ -81,6 +86,7 @@ class CashCode:
         self.persona = Persona(paths)
         self.sessions = Sessions(paths)
         self.redactor = Redactor()
+        self.recall = Recall(paths, self.redactor)
         self.approvals = ApprovalPolicy(paths.approvals)
         self.questions = Questions(self._asked, self._resolved)
         approver: Approver = self.questions if attended else Unattended()
@@ -111,7 +117,14 @@ class CashCode:
         self._claim = Claim(paths.data / ".claims" / "server.json") if resident else None
 
     def _builtin_tools(self) -> Toolset:
-        return CombinedToolset([MemoryTools(self.memory.remember), FileTools(Jail), SearchTools(Jail)])
+        return CombinedToolset(
+            [
+                MemoryTools(self.memory.remember),
+                RecallTools(RecallText(self.recall)),
+                FileTools(Jail),
+                SearchTools(Jail),
+            ]
+        )
 
     def _shaped(self, tools: Toolset) -> Toolset:
         return ShapedToolset(tools, redact=self.redactor)
@@ -130,6 +143,7 @@ class CashCode:
         await self.orchestrator.aclose()
         await self.models.aclose()
         await self.starter.aclose()
+        await self.recall.aclose()
         await self.sessions.aclose()
         if self._claim is not None:
             await self._claim.aclose()
@@ -154,6 +168,18 @@ class CashCode:
         await self.sessions.delete(chat_id)
         self._approval.grants.forget_chat(chat_id)
         self.bus.drop(chat_id)
+
+    async def search(self, query: str, *, limit: int) -> Found:
+        """The turns of all chats that match, without secrets. Raises `StorageError`, `ReadOnly`."""
+        self._learn_secrets()
+        return await self.recall.search(query, limit=limit)
+
+    async def export(self, chat_id: str, format: str) -> Export:
+        """A chat as a file, without secrets. Raises `InvalidChatId`, `NotFound`, `BadSetting` for the format."""
+        self._learn_secrets()
+        return await asyncio.to_thread(
+            export_chat, self.settings.paths, chat_id, format, self.redactor, cwd=str(self.workspace)
+        )
 
     def _learn_secrets(self) -> None:
         """Take over keys that were set since the last turn."""

@@ -12,6 +12,7 @@ from benchmarks.goals.first_delta import first_delta
 from benchmarks.goals.loading import loading
 from benchmarks.goals.long_chat import long_chat
 from benchmarks.goals.parallel_tools import parallel_tools
+from benchmarks.goals.recall import recall
 from benchmarks.goals.resume import resume
 from benchmarks.goals.stalled import stalled
 from benchmarks.goals.stopping import stopping
@@ -29,6 +30,7 @@ GOALS: dict[str, Callable[[Bench], Awaitable[list[Row]]]] = {
         crowd,
         loading,
         resume,
+        recall,
         stopping,
         stalled,
         display,
