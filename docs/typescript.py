@@ -55,7 +55,7 @@ def _type(schema: dict[str, Any], names: dict[str, str], codes: list[str]) -> st
     if "enum" in schema:
         return "ErrorCode" if schema["enum"] == codes else " | ".join(map(_literal, schema["enum"]))
     if "$ref" in schema:
-        name = schema["$ref"].rsplit("/", 1)[1]
+        name = str(schema["$ref"]).rsplit("/", 1)[1]
         return names.get(name, name)
     if "anyOf" in schema:
         return " | ".join(_type(part, names, codes) for part in schema["anyOf"] if part.get("type") != "null")
@@ -66,7 +66,7 @@ def _type(schema: dict[str, Any], names: dict[str, str], codes: list[str]) -> st
         case "integer" | "number":
             return "number"
         case "string" | "boolean" as plain:
-            return str(plain)
+            return f"{plain}"
         case "object":
             return "Record<string, unknown>"
     return "unknown"

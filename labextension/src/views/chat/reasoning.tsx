@@ -28,6 +28,6 @@ export const Reasoning = memo(function Reasoning({ part, live }: { part: Reasoni
 });
 
 function thoughtWords(seconds: number | undefined): string {
-  if (seconds === undefined) return t('Thought');
-  return t('Thought for {duration}', { duration: durationWords(seconds < 1 ? seconds : Math.round(seconds)) });
+  if (seconds === undefined || seconds < 1) return t('Thought');
+  return t('Thought for {duration}', { duration: durationWords(Math.round(seconds)) });
 }
