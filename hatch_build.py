@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,12 @@ SOURCES = (
     "style",
 )
 OUTPUTS = ("cashcode_jupyter/labextension", "cashcode_jupyter/widgets/static")
+SYSTEM_AUTHORITIES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
 ENTRIES = (
     "cashcode_jupyter/labextension/package.json",
     "cashcode_jupyter/widgets/static/panel.js",
@@ -89,6 +96,9 @@ class Panel:
         env = dict(os.environ)
         # What pip has put on PATH comes with an isolated build; without one, the tools lie beside this Python.
         folders = [str(bundled.parent)] if bundled else []
+        # Node knows only its own list of authorities; behind a company's proxy the machine's is the one that holds.
+        if not env.get("NODE_EXTRA_CA_CERTS") and (authorities := trusted_authorities()):
+            env["NODE_EXTRA_CA_CERTS"] = str(authorities)
         env["PATH"] = os.pathsep.join([*folders, env.get("PATH", os.defpath), str(Path(sys.executable).parent)])
         self._jlpm(
             ["install", "--immutable"],
@@ -133,6 +143,14 @@ def files(base: Path, names: Sequence[str]) -> Iterator[Path]:
             yield path
         else:
             yield from sorted(found for found in path.rglob("*") if found.is_file())
+
+
+def trusted_authorities() -> Path | None:
+    """The file with the certificate authorities that pip and this machine trust, where there is one."""
+    named = [os.environ.get(name, "") for name in ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")]
+    known = ssl.get_default_verify_paths()
+    candidates = [*named, *SYSTEM_AUTHORITIES, known.cafile or "", known.openssl_cafile]
+    return next((path for path in map(Path, filter(None, candidates)) if path.is_file()), None)
 
 
 def suitable_node() -> Path | None:

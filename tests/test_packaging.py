@@ -111,3 +111,24 @@ def test_the_panel_has_the_version_of_the_package() -> None:
 
 def test_the_lockfile_names_no_host() -> None:
     assert not re.search(r"https?://", (ROOT / "labextension/yarn.lock").read_text("utf-8").split("\n", 3)[3])
+
+
+def test_the_build_trusts_the_authorities_that_the_environment_names_before_the_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own.pem"
+    own.write_text("")
+    monkeypatch.setenv("PIP_CERT", str(own))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    assert hook.trusted_authorities() == own
+
+
+def test_the_build_does_without_authorities_where_there_is_no_file_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(hook, "SYSTEM_AUTHORITIES", ())
+    nothing = hook.ssl.DefaultVerifyPaths(None, None, "", "", "", "")
+    monkeypatch.setattr(hook.ssl, "get_default_verify_paths", lambda: nothing)
+    assert hook.trusted_authorities() is None
