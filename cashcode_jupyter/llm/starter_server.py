@@ -120,7 +120,7 @@ class StarterServer:
         try:
             process.stdin.write(json.dumps(wanted).encode() + b"\n")
             process.stdin.flush()
-        except OSError:  # it is gone already; `start` sees the end of its output and says so
+        except (OSError, ValueError):  # it is gone, or `end` closed its pipe; `start` sees that and says so
             event(LOG, logging.DEBUG, "starter.pipe_closed", pid=process.pid)
         return process
 

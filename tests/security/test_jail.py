@@ -250,11 +250,12 @@ def test_an_extra_folder_is_reached_by_its_absolute_path(place: Path, openat: bo
 def test_no_descriptor_is_left_open(place: Path, openat: bool) -> None:
     (place / "ws" / "out").symlink_to("../other")
     jail = Jail(place / "ws", openat=openat)
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = {fd.name for fd in Path("/proc/self/fd").iterdir()}
     for path in ("data/in.txt", "out/in.txt", "data/deep/../../..", "nope", "data"):
         try:
             read(jail, path)
         except CashCodeError:
             continue
     list(jail.walk())
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    # Fewer is no fault: what earlier tests left to the garbage collector may be closed meanwhile.
+    assert {fd.name for fd in Path("/proc/self/fd").iterdir()} <= before

@@ -86,6 +86,8 @@ def test_a_client_that_leaves_after_the_end_did_not_abort(scripted_model: Script
 
 def test_a_record_keeps_the_request(scripted_model: ScriptedModel) -> None:
     post(scripted_model, {"model": "m", "messages": [user("[[mock:text]]")]}, {"Authorization": "Bearer k"})
+    # The reader has the last byte a moment before the server notes that it is done.
+    assert scripted_model.wait_for(lambda m: m.requests[0].finished)
     record = scripted_model.requests[0]
     assert record.body["messages"] == [user("[[mock:text]]")]
     assert (record.authorized, record.headers["authorization"]) == (True, "Bearer k")
