@@ -113,8 +113,7 @@ class Panel:
         self.chats.get_by_role("button", name=title).first.click()
 
     def stop(self) -> None:
-        """Stop ignores the second click of a double click on Send, so not before that time is over."""
-        self.page.wait_for_timeout(450)
+        """Stop is disabled for the time of a double click on Send; the click waits for it."""
         self.button("Stop").click()
         self.wait_idle()
 

@@ -7,7 +7,7 @@ import time
 
 from tests.browser.lab import Lab, Model
 from tests.browser.panel import Panel, expect
-from tests.browser.visit import NO_HISTORY, Visitor
+from tests.browser.visit import Visitor
 
 LONG = "[[mock:text,chunks=400,delay_ms=25]]"
 
@@ -47,7 +47,7 @@ def test_a_turn_ends_with_one_line_about_its_tokens(panel: Panel) -> None:
 
 def test_stop_ends_the_turn_within_300_ms_and_keeps_what_was_said(panel: Panel) -> None:
     panel.send(LONG)
-    expect(panel.answers.last).to_have_text(re.compile(r"(\S+\s+){25,}"))  # Stop ignores a double click on Send
+    expect(panel.answers.last).to_have_text(re.compile(r"(\S+\s+){25,}"))
     started = time.monotonic()
     panel.button("Stop").click()
     expect(panel.button("Stop")).to_have_count(0)
@@ -86,7 +86,6 @@ def test_a_message_is_edited_and_asked_again_in_a_new_chat(panel: Panel, lab: La
 
 
 def test_a_draft_survives_a_reload(panel: Panel, visitor: Visitor) -> None:
-    visitor.watch.expect(NO_HISTORY)
     panel.box.fill("half a thought")
     panel.page.wait_for_timeout(600)  # drafts are kept after a short pause, which nothing announces
     panel.page.reload()
@@ -96,6 +95,7 @@ def test_a_draft_survives_a_reload(panel: Panel, visitor: Visitor) -> None:
 
 def test_the_model_is_chosen_by_keyboard(panel: Panel, model: Model) -> None:
     picker = panel.place.get_by_role("combobox", name="Model")
+    expect(picker.locator("option", has_text="mock-strict")).to_have_count(1)
     picker.focus()
     panel.page.keyboard.type("mock-s")
     expect(picker.locator("option:checked")).to_have_text("mock-strict")

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.browser.lab import Lab, Model
 from tests.browser.panel import Panel, expect
 from tests.browser.visit import BROKEN_CONNECTION, Visitor
@@ -96,10 +94,6 @@ def test_a_restarted_server_is_found_again_and_the_chat_goes_on(
     expect(panel.mine).to_have_count(2)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="conversation.ts, merge: an answer that was shown and is not in the history is dropped silently",
-)
 def test_a_server_that_was_killed_in_the_middle_of_an_answer_leaves_what_was_said(
     visitor: Visitor, make_lab: Callable[..., Lab], model: Model
 ) -> None:
@@ -113,9 +107,14 @@ def test_a_server_that_was_killed_in_the_middle_of_an_answer_leaves_what_was_sai
     lab.start()
     expect(lost(panel)).to_have_count(0, timeout=30_000)
     expect(panel.answers.last).to_contain_text("w010")
+    expect(panel.answers.last.get_by_role("alert")).to_contain_text("before this answer was complete")
+    expect(panel.answers.last.get_by_role("button", name="Retry")).to_be_visible()
     panel.wait_idle()
     expect(panel.mine).to_have_count(1)
-    expect(panel.ask("[[mock:text,say=After]] the kill")).to_contain_text("After")
+    # The model reads both messages in one, and the first says what it answers.
+    expect(panel.ask("and after the kill")).to_contain_text("w149")
+    expect(panel.answers).to_have_count(2)
+    expect(panel.answers.first).to_contain_text("w010")
 
 
 def test_a_prefix_with_a_sign_in_it_is_kept_in_every_address(

@@ -45,6 +45,8 @@ export class OpenChat implements Chat {
   private lastSeq = 0;
   /** The number of the next event says where we are; there is nothing before it to miss. */
   private anySeq = true;
+  /** A new server counts from what was stored when the last turn ended. */
+  private newServer = false;
   private attaches = 0;
   /** The server's last number when it answered our attach: up to there it tells what it knows. */
   private toldUntil: number | undefined;
@@ -231,6 +233,7 @@ export class OpenChat implements Chat {
     if (!this.transport.send(action)) {
       return false;
     }
+    remembered.keepBegun(this.id.peek());
     batch(() => {
       show();
       this.outbox.keep(letter);
@@ -263,8 +266,9 @@ export class OpenChat implements Chat {
     const missed = event.last_seq !== this.lastSeq;
     // Just made, here and on the server: there is no history to ask for.
     const fresh = this.status.peek() === 'ready' && this.anySeq && event.last_seq === 0 && !event.running;
-    if (event.last_seq < this.lastSeq) {
-      this.lastSeq = 0; // the chat was deleted and made again
+    this.newServer = event.last_seq < this.lastSeq;
+    if (this.newServer) {
+      this.lastSeq = 0; // or the chat was deleted and made again
       this.anySeq = true;
     }
     const again = this.status.peek() === 'ready' && !this.anySeq;
@@ -316,10 +320,14 @@ export class OpenChat implements Chat {
   }
 
   private arrived(page: Awaited<ReturnType<Pages['read']>>): void {
-    this.endTurn();
+    const turn = this.leaveTurn();
     const complete = page.length < PAGE;
     const first = this.status.peek() !== 'ready';
     const joined = this.conversation.merge(page, complete);
+    if (this.newServer && turn?.endsInCall && turn.answer.stopReason.peek() === 'answered') {
+      turn.breakOff();
+    }
+    this.newServer = false;
     if (complete) {
       this.older.value = 'none';
     } else if (first || !joined) {
@@ -332,7 +340,7 @@ export class OpenChat implements Chat {
   private failed(failure: ChatError): void {
     if (this.status.peek() === 'ready') {
       this.problem.value = failure;
-      this.endTurn();
+      this.leaveTurn();
     } else {
       this.loadError.value = failure;
       this.status.value = 'failed';
@@ -417,6 +425,7 @@ export class OpenChat implements Chat {
     this.endTurn();
     this.stream.clear();
     const own = this.outbox.byRef(event.ref);
+    remembered.keepBegun(this.id.peek());
     const answer = this.conversation.beginTurn(event.turn_id ?? '', event.user_cursor, own);
     this.turn.value = new Turn(event.turn_id ?? '', event.user_cursor, answer, this.stream);
     this.model.value = event.llm;
@@ -483,6 +492,14 @@ export class OpenChat implements Chat {
     if (message && message.state.peek() !== 'sent') {
       message.state.value = 'unsent';
     }
+  }
+
+  /** The turn's end was not heard. When the server does not run it, only the history can say that it had one. */
+  private leaveTurn(): Turn | undefined {
+    const turn = this.serverRuns.peek() ? undefined : this.turn.peek();
+    this.endTurn();
+    turn?.breakOff();
+    return turn;
   }
 
   private endTurn(): void {

@@ -25,6 +25,17 @@ export function ofHistory(code: string, detail?: string): ChatError {
   return { code, detail: detail ?? t('This answer ended with an error ({code}).', { code }), retryable: true };
 }
 
+/** Not of the protocol: the panel or the history found that nobody goes on with a turn that did not end. */
+const INTERRUPTED = 'interrupted';
+
+export const interrupted = (): ChatError => ({
+  code: INTERRUPTED,
+  detail: t('The server stopped before this answer was complete.'),
+  retryable: true
+});
+
+export const isInterrupted = (error: ChatError | undefined): boolean => error?.code === INTERRUPTED;
+
 export const notConnected = (): ChatError => ({
   code: 'unreachable',
   detail: t('There is no connection to CashCode at the moment.'),

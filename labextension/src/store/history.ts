@@ -1,6 +1,6 @@
 /** Stored messages as `GET sessions/{id}/messages` gives them, read with care: what is not there is left out. */
 import { signal } from '@preact/signals';
-import { ofHistory } from './errors';
+import { interrupted, isInterrupted, ofHistory } from './errors';
 import { assistantMessage, newKey, reasoningPart, textPart, userMessage, withoutGap } from './messages';
 import type {
   AssistantMessage,
@@ -82,9 +82,20 @@ export function unansweredOf(outcome: Outcome): AssistantMessage {
   return message;
 }
 
-/** Make an answer that was heard in part into what the history has of it; what is the same stays as it is. */
+/**
+ * Make an answer that was heard in part into what the history has of it; what is the same stays as it is. A server
+ * that was killed has stored the finished calls only: then what was heard beyond them is kept.
+ */
 export function settle(message: AssistantMessage, bubble: Bubble): void {
   const parts = partsOf(bubble);
+  if (isInterrupted(message.error.peek())) {
+    const ended = bubble.outcome !== undefined && bubble.outcome.stop_reason !== 'interrupted';
+    if (!ended && isBehind(parts, message.parts.peek())) {
+      message.cursor = bubble.cursor;
+      return;
+    }
+    message.error.value = undefined;
+  }
   if (signature(parts) !== signature(message.parts.peek())) {
     message.parts.value = parts;
   }
@@ -95,6 +106,9 @@ export function settle(message: AssistantMessage, bubble: Bubble): void {
 
 export function takeOutcome(message: AssistantMessage, outcome: Outcome | undefined): void {
   const reason = outcome?.stop_reason;
+  if (reason !== undefined && isInterrupted(message.error.peek())) {
+    message.error.value = undefined; // the history knows how it ended
+  }
   if (
     reason === 'answered' ||
     reason === 'cancelled' ||
@@ -104,7 +118,7 @@ export function takeOutcome(message: AssistantMessage, outcome: Outcome | undefi
   ) {
     message.stopReason.value ??= reason;
   }
-  message.error.value ??= errorOf(outcome?.error);
+  message.error.value ??= reason === 'interrupted' ? interrupted() : errorOf(outcome?.error);
 }
 
 function errorOf(error: Outcome['error']): ChatError | undefined {
@@ -172,6 +186,30 @@ function toolOf(call: StoredCall): ToolPart {
       durationSec: call.duration_sec
     })
   };
+}
+
+/** Whether the stored parts are only the beginning of what was heard. */
+function isBehind(stored: Part[], heard: Part[]): boolean {
+  const shown = heard.filter(part => part.kind !== 'notice');
+  const same = stored.filter((part, index) => keyOf(part) === keyOf(shown.at(index))).length;
+  if (same === stored.length) {
+    return shown.length > same;
+  }
+  const [end, heardEnd] = [stored.at(-1), shown.at(stored.length - 1)];
+  const grew = end?.kind === 'text' && heardEnd?.kind === 'text' && keyOf(heardEnd).startsWith(keyOf(end));
+  return same === stored.length - 1 && grew;
+}
+
+function keyOf(part: Part | undefined): string {
+  switch (part?.kind) {
+    case 'text':
+    case 'reasoning':
+      return `${part.kind} ${part.text.peek().trimEnd()}`;
+    case 'tool':
+      return `call ${part.callId}`;
+    default:
+      return '';
+  }
 }
 
 /** What a reader sees of the parts; notices are not in the history. */

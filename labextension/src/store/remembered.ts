@@ -4,6 +4,7 @@ import type { ModelChoice } from './types';
 const PREFIX = 'cashcode:';
 const MAX_DRAFTS = 50;
 const MAX_DRAFT_CHARS = 20_000;
+const MAX_UNBEGUN = 50;
 
 function read(name: string): unknown {
   try {
@@ -30,6 +31,26 @@ export function openChat(): string | undefined {
 }
 
 export const keepOpenChat = (chatId: string): void => write('chat', chatId);
+
+/** Chats that were made here and have no message yet, so that there is no history to ask for. */
+function unbegun(): string[] {
+  const value = read('unbegun');
+  return Array.isArray(value) ? value.filter(isText) : [];
+}
+
+export const isUnbegun = (chatId: string): boolean => unbegun().includes(chatId);
+
+export const keepUnbegun = (chatId: string): void =>
+  write('unbegun', [...unbegun().filter(id => id !== chatId), chatId].slice(-MAX_UNBEGUN));
+
+export function keepBegun(chatId: string): void {
+  if (isUnbegun(chatId)) {
+    write(
+      'unbegun',
+      unbegun().filter(id => id !== chatId)
+    );
+  }
+}
 
 export function lastModel(): ModelChoice | undefined {
   const value = read('model');

@@ -117,8 +117,11 @@ class PanelStore implements Store {
   }
 
   private show(chatId: string, known: Parameters<OpenChat['open']>[1] = {}): void {
-    this.open.open(chatId, known);
-    if (known.empty) {
+    // What was made here and never begun is still empty, unless the answer to our attach says otherwise.
+    const empty = known.empty ?? remembered.isUnbegun(chatId);
+    this.open.open(chatId, { ...known, empty });
+    if (empty) {
+      remembered.keepUnbegun(chatId);
       this.open.model.value = remembered.lastModel();
     }
     if (this.options.chatId === undefined) {

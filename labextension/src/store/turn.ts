@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import { t } from '../i18n';
 import type { AnyEvent, ApprovalRequestEvent, ToolCallEvent } from '../protocol';
-import { ofEvent } from './errors';
+import { interrupted, ofEvent } from './errors';
 import { newKey, reasoningPart, textPart, withoutGap } from './messages';
 import type { Stream } from './stream';
 import type { AssistantMessage, Part, ReasoningPart, ToolPart, ToolState } from './types';
@@ -113,6 +113,22 @@ export class Turn {
     for (const message of this.segments) {
       message.running.value = false;
     }
+  }
+
+  /** After a call the model speaks; whether it did not is what an answer of the history does not tell. */
+  get endsInCall(): boolean {
+    return this.last?.kind === 'tool' && this.answer.error.peek() === undefined;
+  }
+
+  /** Its server is gone, and nobody goes on with it: what was said stays, and it says so. */
+  breakOff(): void {
+    for (const part of this.segments.flatMap(message => message.parts.peek())) {
+      if (part.kind === 'tool' && ['running', 'asking'].includes(part.state.peek().status)) {
+        part.state.value = { ...part.state.peek(), status: 'failed' };
+      }
+    }
+    this.answer.stopReason.value = undefined;
+    this.answer.error.value ??= interrupted();
   }
 
   /** A last message in which nothing was said after a steer, if there is one; the one before takes its facts. */

@@ -11,12 +11,15 @@ import { aborted, answer } from './api';
 /** The part of an anywidget model that this needs. */
 export interface CommModel {
   send(content: unknown): void;
-  on(event: 'msg:custom', hear: (content: unknown) => void): void;
-  off(event: 'msg:custom', hear: (content: unknown) => void): void;
+  /** `comm_live_update`: the widget manager of JupyterLab says that the kernel's end came or went. */
+  on(event: 'msg:custom' | 'comm_live_update', hear: (content: unknown) => void): void;
+  off(event: 'msg:custom' | 'comm_live_update', hear: (content: unknown) => void): void;
 }
 
 /** A kernel that runs a cell answers after it; a request is given up later than a greeting is repeated. */
 const HELLO_MS = 10_000;
+/** After a sign that the kernel was restarted there is less reason to be patient. */
+const SIGN_MS = 2_000;
 const ANSWER_MS = 60_000;
 
 interface Pending {
@@ -34,12 +37,14 @@ export class CommTransport implements Transport {
   private readonly view = crypto.getRandomValues(new Uint32Array(2)).join('-');
   private readonly pending = new Map<string, Pending>();
   private readonly listen = (content: unknown): void => this.hear(content);
+  private readonly doubt = (): void => this.greet(SIGN_MS);
   private lastId = 0;
   private disposed = false;
   private silence: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly model: CommModel) {
     model.on('msg:custom', this.listen);
+    model.on('comm_live_update', this.doubt);
     this.greet();
   }
 
@@ -94,6 +99,7 @@ export class CommTransport implements Transport {
     this.disposed = true;
     clearTimeout(this.silence);
     this.model.off('msg:custom', this.listen);
+    this.model.off('comm_live_update', this.doubt);
     for (const waiting of [...this.pending.values()]) {
       waiting.reject(aborted());
     }
@@ -101,22 +107,22 @@ export class CommTransport implements Transport {
     this.state.value = 'lost';
   }
 
-  private greet(): void {
+  private greet(patience = HELLO_MS): void {
     this.post({ kind: 'hello', view: this.view });
     clearTimeout(this.silence);
     this.silence = undefined;
-    this.expectAnswer();
+    this.expectAnswer(patience);
   }
 
   /** A dead kernel's model swallows what it is sent, so silence is the only sign of it. */
-  private expectAnswer(): void {
+  private expectAnswer(patience = HELLO_MS): void {
     this.silence ??= setTimeout(() => {
       this.problem.value = t(
         'The notebook kernel does not answer. It is busy, or it was restarted: run the cell again.'
       );
       this.change('lost');
       this.greet();
-    }, HELLO_MS);
+    }, patience);
   }
 
   private heard(): void {

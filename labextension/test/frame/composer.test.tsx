@@ -124,8 +124,13 @@ describe('a running turn', () => {
     type(box(), 'Why?');
     fireEvent.click(screen.getByRole('button', { name: 'Send' }));
     store.chat.running.value = true;
-    fireEvent.click(await screen.findByRole('button', { name: 'Stop' }));
+    const stop = await screen.findByRole<HTMLButtonElement>('button', { name: 'Stop' });
+    expect(stop.disabled).toBe(true);
+    stop.click();
     expect(store.asked('stop')).toEqual([]);
+    await waitFor(() => expect(stop.disabled).toBe(false));
+    fireEvent.click(stop);
+    expect(store.asked('stop')).toHaveLength(1);
   });
 });
 

@@ -186,6 +186,18 @@ describe('the first run', () => {
     screen.getByText('Connected, 3 models: qwen3:8b answers now. Choose another below.');
   });
 
+  it('says quietly that there is no Ollama when nobody asked, and as an error when somebody did', async () => {
+    const store = fakeStore(BARE);
+    store.settings.testLlm = () =>
+      Promise.reject(new ApiError('llm_unreachable', 'Nothing answers at this address.', 400));
+    show(store);
+    const ollama = card('Connect Ollama');
+    await waitFor(() => expect(ollama.getByRole('status').textContent).toBe('Ollama does not answer here.'));
+    expect(ollama.queryByRole('alert')).toBeNull();
+    fireEvent.click(ollama.getByRole('button', { name: 'Test connection' }));
+    expect((await ollama.findByRole('alert')).textContent).toBe('Nothing answers at this address.');
+  });
+
   it('says what the test of an API found, in its card, and keeps what was typed', async () => {
     const store = fakeStore(BARE);
     store.settings.testLlm = () =>

@@ -288,6 +288,32 @@ describe('the history', () => {
     expect(store.chat.messages.value).toEqual([]);
   });
 
+  it('is not asked for while the chat was only made here, also after a reload of the page', async () => {
+    const reload = async (attached = {}): Promise<[string, string[]]> => {
+      const transport = new FakeTransport();
+      transport.attached = attached;
+      const store = createStore(transport);
+      await settled();
+      const asked = transport.asked.map(({ path }) => path).filter(path => path.includes('/messages'));
+      store.dispose();
+      return [store.chat.id.value, asked];
+    };
+    const [made, first] = await reload();
+    expect([first, await reload()]).toEqual([[], [made, []]]);
+    // Another panel began it: the server knows of events.
+    expect((await reload({ last_seq: 7 }))[1]).toEqual([`sessions/${made}/messages?limit=50`]);
+  });
+
+  it('is asked for once something was sent', async () => {
+    const first = createStore(new FakeTransport());
+    await settled();
+    first.chat.send('hello');
+    const transport = new FakeTransport();
+    createStore(transport);
+    await settled();
+    expect(transport.asked.map(({ path }) => path)).toContain(`sessions/${first.chat.id.value}/messages?limit=50`);
+  });
+
   it('can be asked for again after a failure', async () => {
     const transport = new FakeTransport({ 'GET sessions/c1/messages': new ApiError('storage', 'disk', 500) });
     const { chat } = createStore(transport, { chatId: CHAT });
@@ -297,6 +323,105 @@ describe('the history', () => {
     await chat.reload();
     await settled();
     expect(chat.status.value).toBe('ready');
+  });
+});
+
+describe('a server that was killed in the middle of an answer', () => {
+  const asked = { cursor: 1, role: 'user', content: 'a' };
+  const call = { call_id: 'k', tool_name: 'grep', arguments: {}, risk: 'read' };
+  const stored = {
+    cursor: 2,
+    role: 'assistant',
+    content: 'look',
+    parts: [
+      { kind: 'text', text: 'look' },
+      { kind: 'call', call_id: 'k' }
+    ],
+    tool_calls: [{ ...call, ok: true, result: 'r' }]
+  };
+
+  /** What is shown when the new server has this of the turn that broke. */
+  async function afterwards(history: unknown[], breaks: (emit: (event: string, fields?: object) => void) => void) {
+    const all = await opened();
+    const { transport, chat, emit } = all;
+    chat.send('a');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    breaks(emit as (event: string, fields?: object) => void);
+    const restart = async (messages: unknown[], facts: FakeTransport['attached'] = {}): Promise<void> => {
+      transport.state.value = 'lost';
+      transport.attached = facts;
+      transport.answer(`GET sessions/${CHAT}/messages`, { messages });
+      transport.state.value = 'open';
+      await settled();
+    };
+    await restart(history);
+    return { ...all, restart };
+  }
+
+  it('leaves what was said, and says that it is not complete', async () => {
+    const { chat, see } = await afterwards([asked], emit => emit('delta', { text: 'half an' }));
+    expect(see()).toEqual(['You(sent): a', 'CashCode(interrupted): half an']);
+    const answer = chat.messages.value[1] as AssistantMessage;
+    expect(answer.error.value).toMatchObject({
+      detail: 'The server stopped before this answer was complete.',
+      retryable: true
+    });
+    expect(chat.running.value).toBe(false);
+  });
+
+  it('says so where nothing had been said yet', async () => {
+    const { see } = await afterwards([asked], () => undefined);
+    expect(see()).toEqual(['You(sent): a', 'CashCode(interrupted): ']);
+  });
+
+  it('leaves a call that ran as one that failed', async () => {
+    const { see } = await afterwards([asked], emit => emit('tool_call', call));
+    expect(see()).toEqual(['You(sent): a', 'CashCode(interrupted): [grep failed ]']);
+  });
+
+  it('doubles nothing when the history has the turn’s first steps and, later, its end', async () => {
+    const { see, restart } = await afterwards([asked, stored], emit => {
+      emit('delta', { text: 'look' });
+      emit('tool_call', call);
+      emit('tool_result', { ...call, ok: true, result: 'r', truncated: false, duration_sec: 1 });
+      emit('delta', { text: 'so it' });
+    });
+    const kept = ['You(sent): a', 'CashCode(interrupted): look [grep ok r] so it'];
+    expect(see()).toEqual(kept);
+    const interrupted = { ...stored, outcome: { stop_reason: 'interrupted' } };
+    const next = [
+      { cursor: 6, role: 'user', content: 'b' },
+      { cursor: 7, role: 'assistant', content: 'B' }
+    ];
+    await restart([asked, interrupted, ...next], { last_seq: 900 });
+    expect(see()).toEqual([...kept, 'You(sent): b', 'CashCode(answered): B']);
+  });
+
+  it('says so after a call whose result is the last that was stored', async () => {
+    const { see } = await afterwards([asked, stored], emit => {
+      emit('delta', { text: 'look' });
+      emit('tool_call', call);
+      emit('tool_result', { ...call, ok: true, result: 'r', truncated: false, duration_sec: 1 });
+    });
+    expect(see()).toEqual(['You(sent): a', 'CashCode(interrupted): look [grep ok r]']);
+  });
+
+  it('shows the whole answer when the server had stored it before', async () => {
+    const whole = { cursor: 2, role: 'assistant', content: 'half an answer' };
+    const { see } = await afterwards([asked, whole], emit => emit('delta', { text: 'half an' }));
+    expect(see()).toEqual(['You(sent): a', 'CashCode(answered): half an answer']);
+  });
+
+  it('believes the history that the person had stopped it', async () => {
+    const { see } = await afterwards([{ ...asked, outcome: { stop_reason: 'cancelled' } }], emit =>
+      emit('delta', { text: 'half' })
+    );
+    expect(see()).toEqual(['You(sent): a', 'CashCode(cancelled): half']);
+  });
+
+  it('is told by the history to a panel that was opened later', async () => {
+    const { see } = await opened([{ ...asked, outcome: { stop_reason: 'interrupted' } }]);
+    expect(see()).toEqual(['You(sent): a', 'CashCode(interrupted): ']);
   });
 });
 

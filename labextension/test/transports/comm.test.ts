@@ -6,14 +6,15 @@ import { FakeTransport } from '../fake-transport';
 /** The kernel's end of the widget. */
 function kernel() {
   const sent: Record<string, unknown>[] = [];
-  const hearers = new Set<(content: unknown) => void>();
+  const hearers = new Map<(content: unknown) => void, string>();
   const model: CommModel = {
     send: content => void sent.push(content as Record<string, unknown>),
-    on: (_event, hear) => void hearers.add(hear),
+    on: (event, hear) => void hearers.set(hear, event),
     off: (_event, hear) => void hearers.delete(hear)
   };
-  const say = (content: unknown): void => hearers.forEach(hear => hear(content));
-  return { sent, model, say };
+  const tell = (wanted: string, content?: unknown): void =>
+    hearers.forEach((event, hear) => event === wanted && hear(content));
+  return { sent, model, say: (content: unknown) => tell('msg:custom', content), tell };
 }
 
 afterEach(() => vi.useRealTimers());
@@ -78,6 +79,25 @@ describe('the way through the kernel', () => {
     await expect(asked).rejects.toMatchObject({ code: 'aborted' });
     expect(sent.at(-1)).toEqual({ kind: 'cancel', id: sent.find(({ kind }) => kind === 'request')?.id });
     transport.dispose();
+  });
+
+  it('is lost soon after a sign that the kernel was restarted, unless the kernel answers', () => {
+    vi.useFakeTimers();
+    const { sent, model, say, tell } = kernel();
+    const transport = new CommTransport(model);
+    say({ kind: 'state', state: 'open' });
+    tell('comm_live_update');
+    expect(sent.filter(({ kind }) => kind === 'hello')).toHaveLength(2);
+    say({ kind: 'state', state: 'open' });
+    vi.advanceTimersByTime(2_000);
+    expect(transport.state.value).toBe('open');
+    tell('comm_live_update');
+    vi.advanceTimersByTime(2_000);
+    expect(transport.state.value).toBe('lost');
+    expect(transport.problem.value).toContain('restarted');
+    transport.dispose();
+    tell('comm_live_update');
+    expect(sent.at(-1)).toMatchObject({ kind: 'bye' });
   });
 
   it('is lost when the kernel is silent, and greets it again', () => {

@@ -83,6 +83,8 @@ function isFree(card: HTMLElement): boolean {
   const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
   if (active === null || active === document.body) return true;
   if (active.matches('input, textarea, select, [contenteditable]:not([contenteditable="false"])')) return false;
+  // Another question that waits keeps the focus, and so does the one that is being answered.
+  if (active.closest('.cc-approval')) return false;
   return card.closest('.cc-panel, .cc-chat')?.contains(active) ?? false;
 }
 

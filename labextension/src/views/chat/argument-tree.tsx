@@ -34,9 +34,9 @@ function Leaf({ value, depth }: { value: unknown; depth: number }): VNode {
   );
 }
 
-/** What a call is about, for its one line: the path, command or question, else everything. */
+/** What a call is about, for its one line: what is looked for or run, else where, else everything. */
 export function argumentLine(values: Readonly<Record<string, unknown>>): string {
-  const telling = ['command', 'path', 'query', 'url', 'pattern', 'code', 'name', 'content'];
+  const telling = ['pattern', 'query', 'command', 'path', 'url', 'code', 'name', 'content'];
   const named = telling.map(name => values[name]).find(value => typeof value === 'string' && value !== '');
   const empty = Object.keys(values).length === 0;
   const line = typeof named === 'string' ? named.slice(0, 400) : empty ? '' : JSON.stringify(values).slice(0, 400);

@@ -13,7 +13,9 @@ import type { Follow } from './follow';
 import { memo } from './memo';
 import { UserRow } from './user-message';
 
+/** Messages of the first paint, and how many more appear at once above them: as many as a frame can bear. */
 const PAGE = 50;
+const STEP = 20;
 
 interface MessageListProps {
   store: Store;
@@ -30,7 +32,7 @@ export function MessageList({ store, follow, near }: MessageListProps): VNode {
   const shown = messages.slice(Math.min(hidden, messages.length - 1));
 
   const more = (): void => {
-    if (hidden > 0) setHidden(Math.max(0, hidden - PAGE));
+    if (hidden > 0) setHidden(Math.max(0, hidden - STEP));
     else if (chat.older.peek() === 'some' || chat.older.peek() === 'failed') void chat.loadOlder();
   };
   near.current = () => {

@@ -1,6 +1,6 @@
 /** One tool call as one line that opens in place; a question to the person stands right below it. */
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { revealHidden } from '../../markdown/hidden';
 import type { Chat, ToolPart, ToolState } from '../../store/types';
@@ -18,12 +18,14 @@ export const ToolRow = memo(function ToolRow({ part, chat }: { part: ToolPart; c
   const line = useRef<HTMLButtonElement>(null);
   const state = part.state.value;
   const asking = state.status === 'asking' && state.approval?.decision === undefined ? state.approval : undefined;
-  // The card goes away with the focus in it: the row it belonged to gets the focus.
-  const hadFocus = asking !== undefined && (group.current?.contains(document.activeElement) ?? false);
-  useEffect(() => {
-    if (hadFocus) return () => line.current?.focus({ preventScroll: true });
-    return undefined;
-  }, [asking === undefined]);
+  // When the card goes away with the focus in it, its row gets the focus. While this renders the card still stands.
+  const asked = useRef(false);
+  const card = group.current?.querySelector('.cc-approval');
+  const bereft = asked.current && !asking && (card?.contains(document.activeElement) ?? false);
+  useLayoutEffect(() => {
+    asked.current = asking !== undefined;
+    if (bereft) line.current?.focus({ preventScroll: true });
+  });
   const name = revealHidden(part.name);
   return (
     <div

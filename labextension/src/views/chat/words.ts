@@ -1,13 +1,15 @@
 /** Numbers of a chat in words: durations, tokens, times. */
 import { languageTag, t } from '../../i18n';
 
-/** "12 ms", "4 s", "2 min 5 s". */
+/** "12 ms", "4 s", "2 min", "2 min 5 s". */
 export function durationWords(seconds: number): string {
   if (seconds < 0.9995) return t('{count} ms', { count: Math.max(1, Math.round(seconds * 1000)) });
   if (seconds < 10) return t('{count} s', { count: Number(seconds.toFixed(1)) });
   if (seconds < 60) return t('{count} s', { count: Math.round(seconds) });
   const whole = Math.round(seconds);
-  return t('{minutes} min {seconds} s', { minutes: Math.floor(whole / 60), seconds: whole % 60 });
+  const minutes = Math.floor(whole / 60);
+  if (whole % 60 === 0) return t('{count} min', { count: minutes });
+  return t('{minutes} min {seconds} s', { minutes, seconds: whole % 60 });
 }
 
 /** "840", "1.2k", "3.4M". */

@@ -19,7 +19,7 @@ import { useHistory } from './use-history';
 import { usePicker } from './use-picker';
 
 /** A double click on Send must not hit the Stop that takes its place. */
-const STOP_AFTER_MS = 400;
+const STOP_AFTER_MS = 250;
 
 export interface ComposerProps {
   store: Store;
@@ -42,8 +42,14 @@ export function Composer({ store, host, boxRef, offered }: ComposerProps): VNode
   const [notice, setNotice] = useState('');
   const history = useHistory(chat);
   const sendWithEnter = useSendWithEnter(host);
-  const sentAt = useRef(-STOP_AFTER_MS);
+  const [justSent, setJustSent] = useState(false);
   const caretWanted = useRef<number | undefined>(undefined);
+
+  useEffect(() => {
+    if (!justSent) return undefined;
+    const over = setTimeout(() => setJustSent(false), STOP_AFTER_MS);
+    return () => clearTimeout(over);
+  }, [justSent]);
 
   const running = chat.running.value;
   const chosen = draft.model ?? chat.model.value ?? models.fallback.value;
@@ -114,7 +120,7 @@ export function Composer({ store, host, boxRef, offered }: ComposerProps): VNode
       setNotice(t('Not connected, so this was not sent. It stays here until the connection is back.'));
       return;
     }
-    sentAt.current = performance.now();
+    setJustSent(true);
     setNotice('');
     attached.clear();
     history.reset();
@@ -211,86 +217,83 @@ export function Composer({ store, host, boxRef, offered }: ComposerProps): VNode
 
   const hint = sendWithEnter ? t('Enter') : t('Ctrl+Enter');
   return (
-    <div class="cc-composer">
-      {picker.open && (
-        <Suggestions
-          id={id}
-          name={picker.title}
-          rows={picker.rows}
-          active={picker.active}
-          empty={picker.empty}
-          onActive={picker.setActive}
-        />
-      )}
-      {notice && (
-        <div class="cc-notice" role="alert" key="notice">
-          {notice}
-        </div>
-      )}
-      <div class="cc-box" key="box">
-        <Chips attached={attached} onLast={() => box.current?.focus()} />
-        <textarea
-          ref={box}
-          class="cc-textbox"
-          rows={1}
-          aria-label={t('Message CashCode')}
-          placeholder={running ? t('Add to the running turn…') : t('Message CashCode…')}
-          value={text}
-          aria-autocomplete="list"
-          aria-controls={picker.open ? id : undefined}
-          aria-activedescendant={picker.open && picker.rows.length ? optionId(id, picker.active) : undefined}
-          onInput={event => {
-            draft.setText(event.currentTarget.value);
-            setCaret(event.currentTarget.selectionEnd);
-            setNotice('');
-          }}
-          onSelect={event => setCaret(event.currentTarget.selectionEnd)}
-          onKeyDown={keyDown}
-          onPaste={paste}
-          onBlur={() => picker.open && picker.close()}
-        />
-        <div class="cc-toolbar">
-          <button
-            type="button"
-            class="cc-icon-button cc-at"
-            title={t('Use a skill or MCP server')}
-            aria-label={t('Use a skill or MCP server')}
-            onClick={mention}
-          >
-            @
-          </button>
-          <ContextMenu
-            host={host}
-            onContext={choice => void attach(choice)}
-            onPictures={files => void addPictures(files)}
+    <div class="cc-composer-row">
+      <div class="cc-composer">
+        {picker.open && (
+          <Suggestions
+            id={id}
+            name={picker.title}
+            rows={picker.rows}
+            active={picker.active}
+            empty={picker.empty}
+            onActive={picker.setActive}
           />
-          <span class="cc-space" />
-          <ModelSelect
-            models={models}
-            value={chosen}
-            onChange={draft.setModel}
-            name={t('Model')}
-            selectRef={modelBox}
+        )}
+        {notice && (
+          <div class="cc-notice" role="alert" key="notice">
+            {notice}
+          </div>
+        )}
+        <div class="cc-box" key="box">
+          <Chips attached={attached} onLast={() => box.current?.focus()} />
+          <textarea
+            ref={box}
+            class="cc-textbox"
+            rows={1}
+            aria-label={t('Message CashCode')}
+            placeholder={running ? t('Add to the running turn…') : t('Message CashCode…')}
+            value={text}
+            aria-autocomplete="list"
+            aria-controls={picker.open ? id : undefined}
+            aria-activedescendant={picker.open && picker.rows.length ? optionId(id, picker.active) : undefined}
+            onInput={event => {
+              draft.setText(event.currentTarget.value);
+              setCaret(event.currentTarget.selectionEnd);
+              setNotice('');
+            }}
+            onSelect={event => setCaret(event.currentTarget.selectionEnd)}
+            onKeyDown={keyDown}
+            onPaste={paste}
+            onBlur={() => picker.open && picker.close()}
           />
-          {running && (
-            <IconButton
-              name={t('Stop')}
-              icon="stop"
-              onClick={() => performance.now() - sentAt.current > STOP_AFTER_MS && chat.stop()}
+          <div class="cc-toolbar">
+            <button
+              type="button"
+              class="cc-icon-button cc-at"
+              title={t('Use a skill or MCP server')}
+              aria-label={t('Use a skill or MCP server')}
+              onClick={mention}
+            >
+              @
+            </button>
+            <ContextMenu
+              host={host}
+              onContext={choice => void attach(choice)}
+              onPictures={files => void addPictures(files)}
             />
-          )}
-          {(!running || text.trim() !== '') && (
-            <IconButton
-              name={t('Send')}
-              icon="send"
-              look="primary"
-              hint={hint}
-              disabled={!text.trim()}
-              onClick={send}
+            <span class="cc-space" />
+            <ModelSelect
+              models={models}
+              value={chosen}
+              onChange={draft.setModel}
+              name={t('Model')}
+              selectRef={modelBox}
             />
-          )}
+            {running && <IconButton name={t('Stop')} icon="stop" disabled={justSent} onClick={() => chat.stop()} />}
+            {(!running || text.trim() !== '') && (
+              <IconButton
+                name={t('Send')}
+                icon="send"
+                look="primary"
+                hint={hint}
+                disabled={!text.trim()}
+                onClick={send}
+              />
+            )}
+          </div>
         </div>
       </div>
+      <div class="cc-gutter" aria-hidden="true" />
     </div>
   );
 }

@@ -93,7 +93,20 @@ function OllamaCard(props: FirstRunProps): VNode {
       setFound(await task.run(async () => (await store.settings.testLlm(body)).message));
     }
   };
-  useEffect(() => void look(), []);
+  /** Nobody asked for this one, and most computers have no Ollama: that it is not there is no error. */
+  const glance = async (): Promise<void> => {
+    let there = true;
+    await task.run(async () => {
+      try {
+        return (await store.settings.testLlm(body)).message;
+      } catch {
+        there = false;
+        return t('Ollama does not answer here.');
+      }
+    });
+    setFound(there);
+  };
+  useEffect(() => void glance(), []);
   return (
     <Section title={t('Connect Ollama')} badge={found ? t('Found') : undefined}>
       <Field
