@@ -143,7 +143,7 @@ export class OpenChat implements Chat {
   resend(key: string): void {
     const letter = this.outbox.again(key);
     if (letter) {
-      letter.message.steer = this.running.peek() && !hasAny(letter.attachments);
+      letter.message.steer.value = this.running.peek() && !hasAny(letter.attachments);
       this.post(letter, () => this.conversation.moveToEnd(letter.message));
     }
   }
@@ -451,7 +451,7 @@ export class OpenChat implements Chat {
       const user = this.outbox.steerOf(bubble.content) ?? userOf(bubble);
       batch(() => {
         user.cursor = cursor;
-        user.steer = undefined;
+        user.steer.value = false;
         user.state.value = 'sent';
         this.conversation.insertBefore(turn.messages[0], user);
       });

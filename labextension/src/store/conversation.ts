@@ -66,6 +66,7 @@ export class Conversation {
     renew(answer, turnId);
     if (user) {
       user.cursor = cursor;
+      user.steer.value = false; // it begins this turn, whatever it was to join
       user.state.value = 'sent';
     }
     const at = positionFor(rest, cursor);

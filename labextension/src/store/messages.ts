@@ -7,9 +7,9 @@ let count = 0;
 export const newKey = (kind: string): string => `${kind}-${(count += 1)}`;
 
 type UserFacts = Pick<UserMessage, 'content'> &
-  Partial<Pick<UserMessage, 'cursor' | 'at' | 'context' | 'skills' | 'connectors' | 'steer'>>;
+  Partial<Pick<UserMessage, 'cursor' | 'at' | 'context' | 'skills' | 'connectors'>> & { steer?: boolean };
 
-export function userMessage(facts: UserFacts, state: 'sending' | 'sent'): UserMessage {
+export function userMessage({ steer = false, ...facts }: UserFacts, state: 'sending' | 'sent'): UserMessage {
   return {
     role: 'user',
     key: newKey('user'),
@@ -17,7 +17,8 @@ export function userMessage(facts: UserFacts, state: 'sending' | 'sent'): UserMe
     skills: [],
     connectors: [],
     ...facts,
-    state: signal<'sending' | 'queued' | 'sent' | 'unsent'>(state)
+    state: signal<'sending' | 'queued' | 'sent' | 'unsent'>(state),
+    steer: signal(steer)
   };
 }
 

@@ -37,7 +37,7 @@ export class Outbox {
         context: contextRows(attachments),
         skills: attachments.skills ?? [],
         connectors: attachments.connectors ?? [],
-        ...(steer && { steer })
+        steer
       },
       'sending'
     );
@@ -74,7 +74,7 @@ export class Outbox {
     return this.letters
       .peek()
       .map(({ message }) => message)
-      .find(message => message.state.peek() === 'sending' && (message.steer ?? false) === steer);
+      .find(message => message.state.peek() === 'sending' && message.steer.peek() === steer);
   }
 
   /** A steer with these words whose place in the history is not known. */
@@ -82,7 +82,7 @@ export class Outbox {
     return this.letters
       .peek()
       .map(({ message }) => message)
-      .find(message => message.steer && message.cursor === undefined && message.content === content);
+      .find(message => message.steer.peek() && message.cursor === undefined && message.content === content);
   }
 
   /** The connection broke: whether these arrived must be told by the next one. */
@@ -108,7 +108,7 @@ export class Outbox {
 
 /** A steer has only words. */
 export function actionOf(chatId: string, { message, attachments, model, ref }: Letter): Action {
-  return message.steer
+  return message.steer.peek()
     ? { type: 'steer', chat_id: chatId, content: message.content }
     : { type: 'message', chat_id: chatId, content: message.content, metadata: metadata(ref, attachments, model) };
 }

@@ -45,8 +45,8 @@ export interface UserMessage {
   connectors: ConnectorRow[];
   /** `unsent`: the connection broke before the server took it; the person may send it again. */
   state: Signal<'sending' | 'queued' | 'sent' | 'unsent'>;
-  /** It joined a running turn. */
-  steer?: boolean;
+  /** It joins a running turn. False again when that turn ended before it and it began one of its own. */
+  steer: Signal<boolean>;
 }
 
 export interface TextPart {

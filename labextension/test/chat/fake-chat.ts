@@ -83,6 +83,7 @@ export function user(content: string, more: Partial<Omit<UserMessage, 'state'>> 
     skills: [],
     connectors: [],
     state: signal(state) as UserMessage['state'],
+    steer: signal(false),
     ...more
   };
 }

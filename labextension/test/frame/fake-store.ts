@@ -44,7 +44,8 @@ export function userMessage(content: string): ChatMessage {
     context: [],
     skills: [],
     connectors: [],
-    state: signal<'sending' | 'queued' | 'sent' | 'unsent'>('sent')
+    state: signal<'sending' | 'queued' | 'sent' | 'unsent'>('sent'),
+    steer: signal(false)
   };
 }
 

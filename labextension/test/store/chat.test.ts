@@ -87,6 +87,55 @@ describe('a turn', () => {
     ]);
   });
 
+  it('begins with a steer that the turn before did not take any more, which then joined nothing', async () => {
+    const { transport, chat, emit, see } = await opened();
+    chat.send('count');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    emit('delta', { text: 'one' });
+    chat.send('in French');
+    emit('steered');
+    const steer = chat.messages.value[2] as UserMessage;
+    expect(steer.steer.value).toBe(true);
+    emit('done', { duration_sec: 1, stop_reason: 'cancelled', usage: {}, tool_calls: 0 });
+    transport.answer(`GET sessions/${CHAT}/messages`, {
+      messages: [{ cursor: 5, role: 'user', content: 'in French' }]
+    });
+    emit('turn_started', { llm, user_cursor: 5, turn_id: 't2' });
+    await settled();
+    expect(see()).toEqual([
+      'You(sent): count',
+      'CashCode(cancelled): one',
+      'You(sent): in French',
+      'CashCode(…): '
+    ]);
+    expect(chat.messages.value[2]).toBe(steer);
+    expect(steer.steer.value).toBe(false);
+  });
+
+  it('knows a steer that began it also when the history came first', async () => {
+    const { transport, chat, emit } = await opened();
+    chat.send('count');
+    emit('turn_started', { llm, user_cursor: 1, ref: refOf(transport) });
+    emit('delta', { text: 'one' });
+    chat.send('in French');
+    emit('steered');
+    const steer = chat.messages.value[2] as UserMessage;
+    emit('done', { duration_sec: 1, stop_reason: 'cancelled', usage: {}, tool_calls: 0 });
+    transport.answer(`GET sessions/${CHAT}/messages`, {
+      messages: [
+        { cursor: 1, role: 'user', content: 'count' },
+        { cursor: 2, role: 'assistant', content: 'one' },
+        { cursor: 5, role: 'user', content: 'in French' }
+      ]
+    });
+    transport.attached = { last_seq: 4 };
+    await chat.reload();
+    expect(steer).toMatchObject({ cursor: 5, steer: { value: true } });
+    emit('turn_started', { llm, user_cursor: 5, turn_id: 't2' });
+    expect(steer.steer.value).toBe(false);
+    expect(chat.messages.value.filter(message => message === steer)).toHaveLength(1);
+  });
+
   it('ends with its error', async () => {
     const { transport, chat, emit, see } = await opened();
     chat.send('x');

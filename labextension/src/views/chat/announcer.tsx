@@ -29,7 +29,9 @@ export function Announcer({ chat }: { chat: Chat }): VNode {
       const last = chat.messages.value.at(-1);
       if (last?.role !== 'assistant') return;
       if (last.running.value) {
-        if (last !== followed) [followed, heard] = [last, 0];
+        if (last === followed) return;
+        [followed, heard] = [last, 0];
+        setWords(''); // else an answer that ends in the same words as the one before would change nothing
       } else if (last === followed) {
         const rest = spoken(textOf(last).slice(heard));
         followed = undefined;

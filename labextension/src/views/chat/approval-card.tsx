@@ -5,6 +5,7 @@ import { t } from '../../i18n';
 import { revealHidden } from '../../markdown/hidden';
 import type { Approval, Chat, Risk, Scope, ToolPart } from '../../store/types';
 import { Button, IconButton } from '../kit/button';
+import { focusedElement } from './focus';
 import { useEverySecond } from './now';
 import { Preview } from './preview';
 import { durationWords } from './words';
@@ -79,8 +80,7 @@ function title(risk: Risk): string {
 
 /** Nobody is typing, here or anywhere else in the page. */
 function isFree(card: HTMLElement): boolean {
-  const root = card.getRootNode();
-  const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
+  const active = focusedElement();
   if (active === null || active === document.body) return true;
   if (active.matches('input, textarea, select, [contenteditable]:not([contenteditable="false"])')) return false;
   // Another question that waits keeps the focus, and so does the one that is being answered.

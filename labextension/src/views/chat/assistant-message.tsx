@@ -36,7 +36,7 @@ function retryOf(message: AssistantMessage, store: Store): () => void {
   return () => {
     const messages = store.chat.messages.peek();
     const before = messages.slice(0, messages.indexOf(message)).reverse();
-    const asked = before.find(other => other.role === 'user' && other.steer !== true);
+    const asked = before.find(other => other.role === 'user' && !other.steer.peek());
     if (asked?.role !== 'user') return;
     if (asked.cursor !== undefined) store.chat.retry(asked.cursor);
     else store.chat.send(asked.content);

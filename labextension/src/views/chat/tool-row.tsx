@@ -7,6 +7,7 @@ import type { Chat, ToolPart, ToolState } from '../../store/types';
 import { Icon } from '../icon';
 import { ApprovalCard, decisionWords } from './approval-card';
 import { ArgumentTree, argumentLine } from './argument-tree';
+import { focusedElement } from './focus';
 import { FullResult } from './full-result';
 import { memo } from './memo';
 import { useEverySecond } from './now';
@@ -21,7 +22,7 @@ export const ToolRow = memo(function ToolRow({ part, chat }: { part: ToolPart; c
   // When the card goes away with the focus in it, its row gets the focus. While this renders the card still stands.
   const asked = useRef(false);
   const card = group.current?.querySelector('.cc-approval');
-  const bereft = asked.current && !asking && (card?.contains(document.activeElement) ?? false);
+  const bereft = asked.current && !asking && (card?.contains(focusedElement()) ?? false);
   useLayoutEffect(() => {
     asked.current = asking !== undefined;
     if (bereft) line.current?.focus({ preventScroll: true });

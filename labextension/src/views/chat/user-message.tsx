@@ -1,6 +1,6 @@
 /** What the person wrote: plain text as it was typed, what was attached, and where it is on its way. */
 import type { VNode } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { IconName } from '../../host';
 import { t } from '../../i18n';
 import type { Store, UserMessage } from '../../store/types';
@@ -14,13 +14,20 @@ import { timeWords } from './words';
 export const UserRow = memo(function UserRow({ message, store }: { message: UserMessage; store: Store }): VNode {
   const [editing, setEditing] = useState(false);
   const box = useRef<HTMLElement>(null);
-  void message.state.value; // the cursor comes with "sent", and is no signal itself
+  const left = useRef(false);
+  void [message.state.value, message.steer.value]; // the cursor comes with these, and is no signal itself
   const { cursor, at } = message;
   const time = at === undefined ? undefined : timeWords(at);
   const leave = (): void => {
+    left.current = true;
     setEditing(false);
-    box.current?.querySelector<HTMLElement>('.cc-message-actions button')?.focus({ preventScroll: true });
   };
+  // The button that the editing began with is away until this was rendered again.
+  useLayoutEffect(() => {
+    if (editing || !left.current) return;
+    left.current = false;
+    box.current?.querySelector<HTMLElement>('.cc-message-actions button')?.focus({ preventScroll: true });
+  }, [editing]);
   const save = (content: string): void => {
     leave();
     if (cursor !== undefined) store.chat.retry(cursor, content);
@@ -106,6 +113,6 @@ function Delivery({ message, store }: { message: UserMessage; store: Store }): V
         </p>
       );
     case 'sent':
-      return message.steer ? <p class="cc-delivery">{t('Joined the running answer')}</p> : null;
+      return message.steer.value ? <p class="cc-delivery">{t('Joined the running answer')}</p> : null;
   }
 }
