@@ -4,11 +4,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import type { LlmBody, LlmView, Provider, Store } from '../../store/types';
 import { Button } from '../kit/button';
-import { CopyLine } from '../kit/copy-line';
 import { Field } from '../kit/field';
 import { addressProblem, keyProblem, OLLAMA } from '../settings/address';
 import { Section, TaskLine } from '../settings/section';
-import { STARTER_COMMAND } from '../settings/starter-section';
+import { StarterFetch } from '../settings/starter-fetch';
 import { useTask, type Task } from '../settings/use-task';
 import { connect } from './connect';
 
@@ -49,11 +48,6 @@ function StarterCard(props: FirstRunProps): VNode {
   const { store, llm } = props;
   const task = useTask();
   const join = useConnect(props, task, 'starter');
-  const check = (): Promise<boolean> =>
-    task.run(async () => {
-      await store.settings.refresh();
-      return store.settings.llm.value?.starter.ready ? '' : t('Not there yet.');
-    });
   return (
     <Section title={t('Try the tiny built-in model')} badge={llm.starter.ready ? t('Ready') : t('Not installed')}>
       <p class="cc-dim">{t('Runs on this computer, without network and account. Good for a first look.')}</p>
@@ -65,16 +59,7 @@ function StarterCard(props: FirstRunProps): VNode {
           <TaskLine task={task} waiting={t('Connecting…')} />
         </div>
       ) : (
-        <>
-          <p class="cc-dim">{t('Run this in a terminal on the server:')}</p>
-          <CopyLine text={STARTER_COMMAND} />
-          <div class="cc-buttons">
-            <Button onClick={() => void check()} disabled={task.busy}>
-              {t('Check again')}
-            </Button>
-            <TaskLine task={task} waiting={t('Asking…')} />
-          </div>
-        </>
+        <StarterFetch store={store} task={task} />
       )}
     </Section>
   );
